@@ -1,0 +1,80 @@
+package wallet
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/crypto"
+)
+
+const redacted = "REDACTED"
+
+// Key is a private key in memory, and a Signer. However it is printed,
+// logged or marshalled, it shows as REDACTED.
+type Key struct {
+	secret  *ecdsa.PrivateKey
+	address Address
+}
+
+// NewKey makes a key from the system's random source.
+func NewKey() (*Key, error) {
+	secret, err := crypto.GenerateKey()
+	if err != nil {
+		return nil, fmt.Errorf("key: %w", err)
+	}
+	return newKey(secret), nil
+}
+
+// ParseKey reads a private key: 64 hex digits, with or without 0x. The error
+// never has the text in it.
+func ParseKey(s string) (*Key, error) {
+	secret, err := crypto.HexToECDSA(strings.TrimPrefix(strings.TrimSpace(s), "0x"))
+	if err != nil {
+		// The library's error may quote a digit of the secret.
+		return nil, errors.New("key: want 64 hex digits of a number from 1 to the curve's order less 1")
+	}
+	return newKey(secret), nil
+}
+
+func newKey(secret *ecdsa.PrivateKey) *Key {
+	return &Key{secret: secret, address: Address(crypto.PubkeyToAddress(secret.PublicKey))}
+}
+
+// Address gives the address that the key signs for.
+func (k *Key) Address() Address { return k.address }
+
+// SignDigest signs; it never blocks and ignores ctx.
+func (k *Key) SignDigest(_ context.Context, digest Digest) (Signature, error) {
+	raw, err := crypto.Sign(digest[:], k.secret)
+	if err != nil {
+		return Signature{}, fmt.Errorf("sign: %w", err)
+	}
+	sig := Signature(raw)
+	sig[64] += 27
+	return sig, nil
+}
+
+// String gives REDACTED and the address.
+func (k *Key) String() string {
+	if k == nil {
+		return "Key(nil)"
+	}
+	return "Key(" + redacted + ", " + k.address.String() + ")"
+}
+
+// Format prints as String does for every verb: %x or %#v would reach the secret.
+func (k *Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }
+
+// LogValue implements [slog.LogValuer].
+func (k *Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
+
+// MarshalJSON gives "REDACTED": a key leaves only through EncryptKey.
+func (k *Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+
+// MarshalText gives REDACTED, for encoders of other formats.
+func (k *Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }

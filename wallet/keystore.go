@@ -1,0 +1,146 @@
+package wallet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/accounts/keystore"
+	"github.com/google/uuid"
+)
+
+// Scrypt says how much work a keystore file asks of whoever opens it.
+type Scrypt int
+
+const (
+	// ScryptStandard takes 256 MiB and about a second; it is for people's keys.
+	ScryptStandard Scrypt = iota
+	// ScryptLight takes 4 MiB and about 100 ms; it is for tests and for keys
+	// that a strong passphrase or the file's permissions guard.
+	ScryptLight
+)
+
+// Errors of DecryptKey.
+var (
+	ErrPassphrase      = errors.New("keystore: wrong passphrase")
+	ErrKeystoreAddress = errors.New("keystore: the address in the file is not that of its key")
+)
+
+// maxKeystoreBytes bounds a keystore file; real ones have about 500 bytes.
+const maxKeystoreBytes = 64 << 10
+
+// decrypts serialises decryption: each may take 256 MiB.
+var decrypts sync.Mutex
+
+// EncryptKey gives the bytes of a V3 keystore file, which any Ethereum
+// wallet reads.
+func EncryptKey(key *Key, passphrase string, work Scrypt) ([]byte, error) {
+	n, p := keystore.StandardScryptN, keystore.StandardScryptP
+	if work == ScryptLight {
+		n, p = keystore.LightScryptN, keystore.LightScryptP
+	}
+	decrypts.Lock()
+	defer decrypts.Unlock()
+	data, err := keystore.EncryptKey(&keystore.Key{
+		Id:         uuid.New(),
+		Address:    [AddressLength]byte(key.address),
+		PrivateKey: key.secret,
+	}, passphrase, n, p)
+	if err != nil {
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
+	return data, nil
+}
+
+// DecryptKey opens a V3 keystore file's bytes. One decryption runs at a time
+// in a process. The file's own address, where it has one, must be the key's.
+func DecryptKey(data []byte, passphrase string) (*Key, error) {
+	var head struct {
+		Address string          `json:"address"`
+		Crypto  json.RawMessage `json:"crypto"`
+		Version json.Number     `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("keystore: no V3 keystore file: %w", err)
+	}
+	if head.Version != "3" || len(head.Crypto) == 0 {
+		return nil, errors.New(`keystore: no V3 keystore file: want "version":3 and "crypto"`)
+	}
+	decrypts.Lock()
+	defer decrypts.Unlock()
+	opened, err := keystore.DecryptKey(data, passphrase)
+	switch {
+	case errors.Is(err, keystore.ErrDecrypt):
+		return nil, ErrPassphrase
+	case err != nil:
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
+	key := newKey(opened.PrivateKey)
+	if head.Address != "" {
+		// Files have it with and without 0x, in any case.
+		said, ok := FoldAddress("0x" + trim0x(head.Address))
+		if !ok || said != key.address {
+			return nil, fmt.Errorf("%w: it says %q, the key's is %v", ErrKeystoreAddress, head.Address, key.address)
+		}
+	}
+	return key, nil
+}
+
+// WriteKeyFile writes a keystore file of mode 0600, whole or not at all. It
+// refuses to replace a file: a key that is overwritten is lost.
+func WriteKeyFile(path string, key *Key, passphrase string, work Scrypt) error {
+	data, err := EncryptKey(key, passphrase, work)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("keystore: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("keystore: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return fmt.Errorf("keystore: %w", err)
+	}
+	// Link, unlike Rename, fails where the name is taken.
+	if err := os.Link(tmp.Name(), path); err != nil {
+		return fmt.Errorf("keystore: %w", err)
+	}
+	return nil
+}
+
+// ReadKeyFile opens a keystore file; see DecryptKey.
+func ReadKeyFile(path, passphrase string) (*Key, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
+	if info.Size() > maxKeystoreBytes {
+		return nil, fmt.Errorf("keystore: %s has %d bytes; a keystore file has at most %d", path, info.Size(), maxKeystoreBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
+	key, err := DecryptKey(data, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+func trim0x(s string) string {
+	if len(s) >= 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
+		return s[2:]
+	}
+	return s
+}
