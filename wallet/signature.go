@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ethereum/go-ethereum/crypto"
 )
@@ -17,7 +18,7 @@ type Digest [32]byte
 // Keccak256 hashes the parts one after the other.
 func Keccak256(parts ...[]byte) Digest { return Digest(crypto.Keccak256(parts...)) }
 
-// ParseDigest reads 0x and 64 hex digits of any case.
+// ParseDigest reads 0x and 64 hex digits in lower case.
 func ParseDigest(s string) (Digest, error) {
 	var d Digest
 	if err := parseHex(d[:], s); err != nil {
@@ -54,7 +55,7 @@ const SignatureLength = 65
 // to the same address. Key by the digest that was signed.
 type Signature [SignatureLength]byte
 
-// ParseSignature reads 0x and 130 hex digits. It checks the length alone;
+// ParseSignature reads 0x and 130 hex digits in lower case. It checks the length alone;
 // Recover checks v and s.
 func ParseSignature(s string) (Signature, error) {
 	var sig Signature
@@ -148,8 +149,11 @@ func parseHex(dst []byte, s string) error {
 	if len(s) != 2+2*len(dst) || s[0] != '0' || s[1] != 'x' {
 		return fmt.Errorf("want 0x and %d hex digits, not %d characters", 2*len(dst), len(s))
 	}
-	if _, err := hex.Decode(dst, []byte(s[2:])); err != nil {
-		return fmt.Errorf("want 0x and %d hex digits: %w", 2*len(dst), err)
+	// One text for one value: a document in which a digit's case was changed
+	// is a changed document.
+	if i := strings.IndexFunc(s[2:], func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }); i >= 0 {
+		return fmt.Errorf("want 0x and %d hex digits in lower case, not %q", 2*len(dst), s[2+i])
 	}
-	return nil
+	_, err := hex.Decode(dst, []byte(s[2:]))
+	return err
 }

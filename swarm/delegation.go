@@ -1,0 +1,218 @@
+package swarm
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/swarmseal/swarmseal/wallet"
+)
+
+// The EIP-712 domain under which everything here is signed. There is no
+// verifying contract; chain id 0 is for swarms tied to no chain.
+const (
+	DomainName    = "Swarmseal"
+	DomainVersion = "1"
+)
+
+// Domain gives the separator of Swarmseal's domain on a chain.
+func Domain(chainID uint64) wallet.Digest {
+	return wallet.Domain{Name: DomainName, Version: DomainVersion, ChainID: chainID}.Separator()
+}
+
+// The types that are signed, as EIP-712 encodes them. They are compiled in:
+// types are never taken from the wire.
+const (
+	attachmentTypeText = "Attachment(string name,string mediaType,uint64 size,bytes32 hash)"
+	delegationTypeText = "Delegation(bytes32 taskId,bytes32 root,bytes32 parent,uint8 hop,uint8 maxHops," +
+		"address from,address to,address server,string skill,bytes32 inputHash,Attachment[] attachments," +
+		"address asset,uint256 maxPrice,uint64 issuedAt,uint64 expiresAt,bytes32 nonce)" + attachmentTypeText
+	resultTypeText = "Result(bytes32 delegation,bytes32 taskId,address from,address to,uint8 status,uint32 seq," +
+		"bool last,bytes32 outputHash,Attachment[] attachments,bytes32[] children,uint256 price,uint64 issuedAt)" +
+		attachmentTypeText
+	arrivalTypeText      = "Arrival(bytes32 result,address server,uint64 receivedAt,bool late)"
+	registrationTypeText = "Registration(address wallet,address owner,uint64 seq,string endpoint,bytes32 cardHash," +
+		"address replaces,bool active,uint64 issuedAt,uint64 expiresAt,bytes32 nonce)"
+	sessionTypeText = "Session(string origin,address wallet,address sessionKey,string[] scope,uint64 issuedAt," +
+		"uint64 expiresAt,bytes32 nonce)"
+)
+
+var (
+	attachmentType   = wallet.Keccak256([]byte(attachmentTypeText))
+	delegationType   = wallet.Keccak256([]byte(delegationTypeText))
+	resultType       = wallet.Keccak256([]byte(resultTypeText))
+	arrivalType      = wallet.Keccak256([]byte(arrivalTypeText))
+	registrationType = wallet.Keccak256([]byte(registrationTypeText))
+	sessionType      = wallet.Keccak256([]byte(sessionTypeText))
+)
+
+// Attachment names a file that goes with a task or a result. Hash is the
+// Keccak-256 of its bytes, Size their number.
+type Attachment struct {
+	Name      string        `json:"name"`
+	MediaType string        `json:"mediaType"`
+	Size      uint64        `json:"size"`
+	Hash      wallet.Digest `json:"hash"`
+}
+
+func hashAttachments(list []Attachment) []wallet.Digest {
+	hashes := make([]wallet.Digest, len(list))
+	for i, a := range list {
+		hashes[i] = wallet.NewEncoder(attachmentType, 4).
+			String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
+	}
+	return hashes
+}
+
+// Delegation is what one agent asks of another, as its wallet signs it.
+// Times are Unix seconds. Root is the digest of the delegation at hop 0 and
+// Parent that of the one above; both are zero at hop 0.
+type Delegation struct {
+	TaskID      wallet.Digest  `json:"taskId"` // one for the whole tree, chosen at hop 0
+	Root        wallet.Digest  `json:"root"`
+	Parent      wallet.Digest  `json:"parent"`
+	Hop         uint8          `json:"hop"`
+	MaxHops     uint8          `json:"maxHops"` // 1 to MaxHops
+	From        wallet.Address `json:"from"`
+	To          wallet.Address `json:"to"`
+	Server      wallet.Address `json:"server"` // the server that is to perform it
+	Skill       string         `json:"skill"`  // a skill id of To's card, or ""
+	InputHash   wallet.Digest  `json:"inputHash"`
+	Attachments []Attachment   `json:"attachments"`
+	Asset       wallet.Address `json:"asset"` // the token of MaxPrice; zero for none
+	MaxPrice    wallet.Amount  `json:"maxPrice"`
+	IssuedAt    uint64         `json:"issuedAt"`
+	ExpiresAt   uint64         `json:"expiresAt"` // the deadline; the delegation is valid before it
+	Nonce       wallet.Digest  `json:"nonce"`     // unique for From until ExpiresAt and the skew
+}
+
+// Digest gives the digest that From signs, under a domain's separator.
+func (d *Delegation) Digest(domain wallet.Digest) wallet.Digest {
+	return wallet.TypedDigest(domain, wallet.NewEncoder(delegationType, 16).
+		Bytes32(d.TaskID).Bytes32(d.Root).Bytes32(d.Parent).
+		Uint64(uint64(d.Hop)).Uint64(uint64(d.MaxHops)).
+		Address(d.From).Address(d.To).Address(d.Server).
+		String(d.Skill).Bytes32(d.InputHash).Array(hashAttachments(d.Attachments)).
+		Address(d.Asset).Amount(d.MaxPrice).
+		Uint64(d.IssuedAt).Uint64(d.ExpiresAt).Bytes32(d.Nonce).Sum())
+}
+
+// ID gives the delegation's id, 32 hex digits that name its run, too. It is
+// derived from (From, Nonce), so that the record of the run is the record of
+// the nonce: one nonce can't have two runs.
+func (d *Delegation) ID() string {
+	sum := wallet.Keccak256(d.From[:], d.Nonce[:])
+	return hex.EncodeToString(sum[:16])
+}
+
+// Status is how a worker ended a task.
+type Status uint8
+
+// The statuses of a Result. Zero is none of them, so that a forgotten status
+// can't pass for a success.
+const (
+	StatusCompleted Status = 1 // the output answers the task
+	StatusFailed    Status = 2 // the output says why not
+)
+
+// Result is a worker's answer, as its wallet signs it.
+type Result struct {
+	Delegation  wallet.Digest  `json:"delegation"` // digest of the Delegation
+	TaskID      wallet.Digest  `json:"taskId"`
+	From        wallet.Address `json:"from"` // the worker
+	To          wallet.Address `json:"to"`   // who asked
+	Status      Status         `json:"status"`
+	Seq         uint32         `json:"seq"`  // 0: results come whole
+	Last        bool           `json:"last"` // true
+	OutputHash  wallet.Digest  `json:"outputHash"`
+	Attachments []Attachment   `json:"attachments"`
+	// Children names every delegation made for this task: the digest of its
+	// Result where the worker had one, else that of the Delegation.
+	Children []wallet.Digest `json:"children"`
+	Price    wallet.Amount   `json:"price"` // at most the delegation's MaxPrice
+	IssuedAt uint64          `json:"issuedAt"`
+}
+
+// Digest gives the digest that From signs.
+func (r *Result) Digest(domain wallet.Digest) wallet.Digest {
+	return wallet.TypedDigest(domain, wallet.NewEncoder(resultType, 12).
+		Bytes32(r.Delegation).Bytes32(r.TaskID).Address(r.From).Address(r.To).
+		Uint64(uint64(r.Status)).Uint64(uint64(r.Seq)).Bool(r.Last).
+		Bytes32(r.OutputHash).Array(hashAttachments(r.Attachments)).Array(r.Children).
+		Amount(r.Price).Uint64(r.IssuedAt).Sum())
+}
+
+// Arrival is the server's own word on when a result came: it dates the result
+// by a clock that the worker does not own.
+type Arrival struct {
+	Result     wallet.Digest  `json:"result"` // digest of the Result
+	Server     wallet.Address `json:"server"`
+	ReceivedAt uint64         `json:"receivedAt"` // Unix seconds
+	Late       bool           `json:"late"`       // after the deadline, or after another outcome was recorded
+}
+
+// Digest gives the digest that Server signs.
+func (a *Arrival) Digest(domain wallet.Digest) wallet.Digest {
+	return wallet.TypedDigest(domain, wallet.NewEncoder(arrivalType, 4).
+		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum())
+}
+
+// SignedDelegation is a delegation as it travels. Input is the task's text;
+// InputHash is the Keccak-256 of its UTF-8 bytes.
+type SignedDelegation struct {
+	Delegation Delegation       `json:"delegation"`
+	Signature  wallet.Signature `json:"signature"`
+	Input      string           `json:"input"`
+}
+
+// SignedResult is a result as it travels. Output is the answer's text, or the
+// cause of a failure.
+type SignedResult struct {
+	Result    Result           `json:"result"`
+	Signature wallet.Signature `json:"signature"`
+	Output    string           `json:"output"`
+}
+
+// SignedArrival is an arrival as it travels.
+type SignedArrival struct {
+	Arrival   Arrival          `json:"arrival"`
+	Signature wallet.Signature `json:"signature"`
+}
+
+// SignDelegation fills in the hash of the input and signs.
+func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, d Delegation, input string) (*SignedDelegation, error) {
+	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
+	if d.Attachments == nil {
+		d.Attachments = []Attachment{}
+	}
+	sig, err := s.SignDigest(ctx, d.Digest(domain))
+	if err != nil {
+		return nil, err
+	}
+	return &SignedDelegation{Delegation: d, Signature: sig, Input: input}, nil
+}
+
+// SignResult fills in the hash of the output and signs.
+func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Result, output string) (*SignedResult, error) {
+	r.From, r.OutputHash = s.Address(), wallet.Keccak256([]byte(output))
+	if r.Attachments == nil {
+		r.Attachments = []Attachment{}
+	}
+	if r.Children == nil {
+		r.Children = []wallet.Digest{}
+	}
+	sig, err := s.SignDigest(ctx, r.Digest(domain))
+	if err != nil {
+		return nil, err
+	}
+	return &SignedResult{Result: r, Signature: sig, Output: output}, nil
+}
+
+// SignArrival signs an arrival.
+func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Digest, a Arrival) (*SignedArrival, error) {
+	a.Server = s.Address()
+	sig, err := s.SignDigest(ctx, a.Digest(domain))
+	if err != nil {
+		return nil, err
+	}
+	return &SignedArrival{Arrival: a, Signature: sig}, nil
+}
