@@ -1,0 +1,52 @@
+package stream
+
+import "unicode/utf8"
+
+// appendValid appends text to dst with each ill-formed part replaced by one
+// U+FFFD, as the Encoding Standard's decoder does: a part is the longest start
+// of a character that is no whole one, else one byte.
+//
+// Neither bytes.ToValidUTF8 (one replacement for a run of parts) nor a range
+// over a string (one for each byte) does this.
+func appendValid(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if r == utf8.RuneError && n == 1 {
+			n = brokenPart(text)
+		}
+		dst = utf8.AppendRune(dst, r)
+		text = text[n:]
+	}
+	return dst
+}
+
+// brokenPart gives the length of the ill-formed part that text starts with.
+func brokenPart(text []byte) int {
+	// What the second byte may be depends on the first; see the table of
+	// well-formed sequences in the Unicode Standard (3-7).
+	low, high, size := byte(0x80), byte(0xbf), 0
+	switch c := text[0]; {
+	case c >= 0xc2 && c <= 0xdf:
+		size = 2
+	case c >= 0xe0 && c <= 0xef:
+		size = 3
+		if c == 0xe0 {
+			low = 0xa0
+		} else if c == 0xed {
+			high = 0x9f
+		}
+	case c >= 0xf0 && c <= 0xf4:
+		size = 4
+		if c == 0xf0 {
+			low = 0x90
+		} else if c == 0xf4 {
+			high = 0x8f
+		}
+	}
+	n := 1
+	for n < size && n < len(text) && text[n] >= low && text[n] <= high {
+		low, high = 0x80, 0xbf
+		n++
+	}
+	return n
+}
