@@ -1,0 +1,414 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// ErrNotToolEvent says that an event is no start or end of a tool of a family
+// that we read. It is not a fault of the event.
+var ErrNotToolEvent = errors.New("events: not a tool event of a known family")
+
+// sharedFrame bounds the frames, in bytes, whose texts are parts of one copy
+// of the frame. That is one allocation for all, but keeps the whole frame in
+// memory with any of them; larger frames have each text copied.
+const sharedFrame = 4 << 10
+
+// ParseToolEvent reads the start or end of a tool call from e: a tool_start or
+// tool_end frame, those of child runs, or an activity.tool. The result shares
+// no memory with e.
+//
+// An error for which errors.Is(err, ErrNotToolEvent) holds means that e is
+// something else, or the tool is of no family: pass it by. Any other is a
+// *MalformedError for a broken frame. The ToolEvent is zero where there is an
+// error.
+func ParseToolEvent(e Event) (ToolEvent, error) {
+	if e.Err != nil {
+		return ToolEvent{}, e.Err
+	}
+	var child, activity bool
+	var start bool
+	switch e.Type {
+	case TypeToolStart:
+		start = true
+	case TypeToolEnd:
+	case TypeSwarmChildToolStart:
+		start, child = true, true
+	case TypeSwarmChildToolEnd:
+		child = true
+	case TypeActivityTool:
+		activity = true
+	default:
+		return ToolEvent{}, ErrNotToolEvent
+	}
+	data := trimSpace(e.Data)
+	if len(data) == 0 || data[0] != '{' {
+		return ToolEvent{}, ErrNotToolEvent
+	}
+	if !e.object { // not made by Decode
+		if e = Decode(e.ID, e.Name, e.Data); e.Err != nil {
+			return ToolEvent{}, e.Err
+		}
+	}
+
+	f := frame{start: start, isChild: child, isActivity: activity}
+	if len(data) <= sharedFrame {
+		f.shared = true
+		f.read(replaceInvalid(string(data)))
+	} else {
+		f.read(replaceInvalid(view(data)))
+	}
+	if activity {
+		switch f.status {
+		case "pending", "running":
+			f.start = true
+		case "completed", "failed", "cancelled":
+		default: // info, and whatever is neither start nor end
+			return ToolEvent{}, ErrNotToolEvent
+		}
+	}
+	t, ok := tools[f.name()]
+	if !ok {
+		return ToolEvent{}, ErrNotToolEvent
+	}
+	return f.parse(t)
+}
+
+// frame is what a tool frame of either generation has of the members that we
+// read. Members of an unexpected kind are zero.
+type frame struct {
+	start, isChild, isActivity, shared bool
+
+	toolName, altName, tool string
+	callID                  string
+	input, output, err      gjson.Result
+	message, content        string
+	status                  string
+	failed                  bool
+	runID, olderRunID       string
+	display, target         gjson.Result
+	payload                 payload
+	kin                     kin
+}
+
+// payload holds what generation B nests.
+type payload struct {
+	callID             string
+	input, output, err gjson.Result
+	message            string
+}
+
+// kin holds what swarm_child frames tell of the child.
+type kin struct {
+	rootRunID, olderRootRunID  string
+	parentRunID, subID, runKey string
+	wallet                     string
+	depth                      int
+	runKeyChain                gjson.Result
+}
+
+func (f *frame) read(object string) {
+	gjson.Parse(object).ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "toolName":
+			f.toolName = text(v)
+		case "name":
+			f.altName = text(v)
+		case "tool":
+			f.tool = text(v)
+		case "toolCallId":
+			f.callID = text(v)
+		case "input":
+			f.input = v
+		case "output":
+			f.output = v
+		case "error":
+			f.err = v
+		case "message":
+			f.message = text(v)
+		case "content":
+			f.content = text(v)
+		case "status":
+			f.status = text(v)
+		case "failed":
+			f.failed = v.Type == gjson.True
+		case "runId":
+			f.runID = text(v)
+		case "composeRunId":
+			f.olderRunID = text(v)
+		case "display":
+			f.display = v
+		case "target":
+			f.target = v
+		case "payload":
+			f.payload = payload{}
+			if f.isActivity && v.IsObject() {
+				f.payload.read(v)
+			}
+		default:
+			if f.isChild {
+				f.kin.set(key.Str, v)
+			}
+		}
+		return true
+	})
+}
+
+func (p *payload) read(object gjson.Result) {
+	object.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "toolCallId":
+			p.callID = text(v)
+		case "input":
+			p.input = v
+		case "output":
+			p.output = v
+		case "error":
+			p.err = v
+		case "message":
+			p.message = text(v)
+		}
+		return true
+	})
+}
+
+func (k *kin) set(key string, v gjson.Result) {
+	switch key {
+	case "rootRunId":
+		k.rootRunID = text(v)
+	case "rootComposeRunId":
+		k.olderRootRunID = text(v)
+	case "parentRunId":
+		k.parentRunID = text(v)
+	case "subId":
+		k.subID = text(v)
+	case "runKey":
+		k.runKey = text(v)
+	case "agentWallet":
+		k.wallet = text(v)
+	case "depth":
+		k.depth = 0
+		if v.Type == gjson.Number {
+			k.depth = int(v.Int())
+		}
+	case "runKeyChain":
+		k.runKeyChain = v
+	}
+}
+
+func (f *frame) name() string {
+	name := firstOf(f.toolName, f.altName, f.tool)
+	if name == "" && f.isActivity {
+		name = readDisplay(f.target).Name
+	}
+	return name
+}
+
+// keep gives s memory that is not the frame's, unless that is shared.
+func (f *frame) keep(s string) string {
+	if f.shared {
+		return s
+	}
+	return strings.Clone(s)
+}
+
+// parse makes the tool event of a frame whose tool is of a family.
+func (f *frame) parse(t tool) (ToolEvent, error) {
+	var in, invoked input
+	in.read(firstInput(f.input, f.payload.input), t)
+	content := f.content
+	if !f.start {
+		content = ""
+	} else if content != "" && invoked.readInvoke(content, t) {
+		content = ""
+	}
+
+	var out output
+	var ended bool
+	if !f.start {
+		if v, ok := f.outcome(); ok {
+			out, ended = unwrap(v), true
+		}
+	}
+	if t.name == remoteAgent {
+		verb := firstOf(in.verb(), invoked.verb())
+		if verb == "" && !f.start {
+			verb = firstOf(text(member(out.value, "action")), "send")
+		}
+		if verb != "send" {
+			return ToolEvent{}, ErrNotToolEvent
+		}
+	}
+
+	display, target := readDisplay(f.display), Display{}
+	if f.isActivity {
+		target = readDisplay(f.target)
+	}
+	te := ToolEvent{
+		Family:   t.family,
+		Start:    f.start,
+		ToolName: t.name,
+		Action:   f.keep(firstOf(display.Summary, target.Summary, in.action(t), invoked.action(t), content)),
+		Error:    f.keep(f.failure(&out)),
+		RunID:    f.keep(firstOf(f.runID, f.olderRunID)),
+	}
+	te.ToolCallID = f.keep(firstOf(f.callID, f.payload.callID, out.callID))
+	if ended {
+		te.Result = out.result()
+	}
+	switch t.family {
+	case FamilyAgent:
+		var p pick
+		p.offer(display.Target)
+		p.offer(target.Target)
+		p.offerAll(&in.names)
+		p.offerAll(&invoked.names)
+		if ended {
+			p.offerOutput(out.value, t)
+		}
+		te.Subject = p.agent(t)
+		if te.Subject == "" && t.act == actDelegate && f.isChild {
+			te.Subject = checksum(f.kin.wallet)
+		}
+	case FamilyModel, FamilyConnector:
+		te.Subject = firstOf(in.own, invoked.own, display.Target, target.Target)
+	case FamilySearch:
+		te.Subject = firstOf(in.own, invoked.own, "general")
+	case FamilyCatalog:
+		te.Subject = firstOf(in.own, invoked.own)
+	}
+	te.Subject = f.keep(te.Subject)
+	if display.empty() {
+		display = target
+	}
+	if !display.empty() {
+		te.Display = f.keepDisplay(display)
+	}
+	if f.isChild {
+		te.Child = f.child()
+	}
+	return te, nil
+}
+
+// firstInput gives the first input of a kind that inputs have.
+func firstInput(inputs ...gjson.Result) gjson.Result {
+	for _, v := range inputs {
+		if v.IsObject() || text(v) != "" {
+			return v
+		}
+	}
+	return gjson.Result{}
+}
+
+// outcome gives what an ended call put out: its output, else the message that
+// stands in for it.
+func (f *frame) outcome() (gjson.Result, bool) {
+	for _, v := range [...]gjson.Result{f.output, f.payload.output} {
+		if v.Type != gjson.Null && (v.Type != gjson.String || v.Str != "") {
+			return v, true
+		}
+	}
+	if m := firstOf(f.message, f.payload.message); m != "" {
+		return textValue(m), true
+	}
+	return gjson.Result{}, false
+}
+
+// failure gives why the call failed, "" where it did not. What the frame says
+// outright comes before what its output tells.
+func (f *frame) failure(out *output) string {
+	for _, v := range [...]gjson.Result{f.err, f.payload.err} {
+		if cause, ok := readError(v, 0); ok {
+			return cause
+		}
+	}
+	if out.cause != "" {
+		return out.cause
+	}
+	cause, failed := ownFailure(out.value)
+	switch message := firstOf(f.message, f.payload.message); {
+	case cause != "":
+		return cause
+	case failed, out.failed, f.failed, f.status == "failed":
+		return firstOf(message, callFailed)
+	case f.status == "cancelled":
+		return firstOf(message, callCancelled)
+	}
+	return ""
+}
+
+func (f *frame) child() *Child {
+	k := &f.kin
+	c := &Child{
+		RootRunID:   f.keep(firstOf(k.rootRunID, k.olderRootRunID)),
+		ParentRunID: f.keep(k.parentRunID),
+		SubID:       f.keep(k.subID),
+		Depth:       k.depth,
+		AgentWallet: f.keep(checksum(k.wallet)),
+		RunKey:      f.keep(k.runKey),
+	}
+	if k.runKeyChain.IsArray() {
+		k.runKeyChain.ForEach(func(_, v gjson.Result) bool {
+			if s := text(v); s != "" {
+				c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
+			}
+			return true
+		})
+	}
+	return c
+}
+
+// readDisplay reads a display, or a target of generation B; zero where v is no
+// object. Its texts are parts of v.
+func readDisplay(v gjson.Result) Display {
+	var d Display
+	if !v.IsObject() {
+		return d
+	}
+	v.ForEach(func(key, m gjson.Result) bool {
+		switch key.Str {
+		case "kind":
+			d.Kind = text(m)
+		case "id":
+			d.ID = text(m)
+		case "name":
+			d.Name = text(m)
+		case "target":
+			d.Target = text(m)
+		case "summary":
+			d.Summary = text(m)
+		case "details":
+			d.Details = nil
+			if m.Type != gjson.Null {
+				d.Details = json.RawMessage(m.Raw)
+			}
+		}
+		return true
+	})
+	return d
+}
+
+func (f *frame) keepDisplay(d Display) *Display {
+	return &Display{
+		Kind: f.keep(d.Kind), ID: f.keep(d.ID), Name: f.keep(d.Name),
+		Target: f.keep(d.Target), Summary: f.keep(d.Summary), Details: d.Details,
+	}
+}
+
+// member gives the last member of that name, as all our reading does; a
+// gjson path would give the first.
+func member(object gjson.Result, name string) gjson.Result {
+	var found gjson.Result
+	if object.IsObject() {
+		object.ForEach(func(key, v gjson.Result) bool {
+			if key.Str == name {
+				found = v
+			}
+			return true
+		})
+	}
+	return found
+}

@@ -1,0 +1,234 @@
+package events
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxLayers bounds how many wrappers are taken off an output. Honest ones have
+// three or four; each layer costs a pass over the rest, and this many over the
+// largest frame still take well under a second.
+const maxLayers = 12
+
+// output is a call's output with its wrappers taken off, and what they told.
+type output struct {
+	value  gjson.Result
+	callID string // kwargs.tool_call_id of a message
+	failed bool   // a layer said that the call failed
+	cause  string // why, in that layer's words
+}
+
+// unwrap takes off the wrappers around an output: JSON in a string, messages,
+// MCP results, lists of text parts and size wrappers, inside one another in
+// any order.
+func unwrap(v gjson.Result) output {
+	out := output{value: v}
+	onlyStrings := true
+	for range maxLayers {
+		var next gjson.Result
+		ok := false
+		switch v := out.value; {
+		case v.Type == gjson.String:
+			next, ok = wholeValue(v.Str)
+		case v.IsArray():
+			if joined, all := textParts(v); all {
+				next, ok = textValue(joined), true
+			}
+			onlyStrings = false
+		case v.IsObject():
+			var l layer
+			l.read(v)
+			if onlyStrings {
+				out.callID = l.callID
+			}
+			onlyStrings = false
+			if next, ok = l.inner(&out); ok && l.cut {
+				out.value = next
+				return out
+			}
+		}
+		if !ok {
+			return out
+		}
+		out.value = next
+	}
+	return out
+}
+
+// textValue is a JSON string without its JSON.
+func textValue(s string) gjson.Result { return gjson.Result{Type: gjson.String, Str: s} }
+
+// layer is what an object has of the members by which wrappers are known.
+type layer struct {
+	size                 string // __compose_tool_result
+	value, text, preview gjson.Result
+	kwargs, lcKwargs     message
+	message              // a bare message or an MCP result
+	structured           gjson.Result
+	foreign              bool // has a member that neither a message nor an MCP result has
+	callID               string
+	cut                  bool // what is inside is text that was cut, so no JSON
+}
+
+type message struct {
+	content, err gjson.Result
+	status       string
+	isError      bool
+}
+
+func (m *message) set(key string, v gjson.Result) {
+	switch key {
+	case "content":
+		m.content = v
+	case "error":
+		m.err = v
+	case "status":
+		m.status = text(v)
+	case "isError":
+		m.isError = v.Type == gjson.True
+	}
+}
+
+// has reports whether m has a content of a kind that messages have.
+func (m *message) has() bool { return m.content.Type == gjson.String || m.content.IsArray() }
+
+func (l *layer) read(object gjson.Result) {
+	object.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "__compose_tool_result":
+			l.size = text(v)
+		case "value":
+			l.value = v
+		case "text":
+			l.text = v
+		case "preview":
+			l.preview = v
+		case "kwargs":
+			l.kwargs, l.callID = readMessage(v)
+		case "lc_kwargs":
+			l.lcKwargs, _ = readMessage(v)
+		case "structuredContent":
+			l.structured = v
+		default:
+			l.set(key.Str, v)
+		}
+		l.foreign = l.foreign || !messageMember(key.Str)
+		return true
+	})
+}
+
+func readMessage(object gjson.Result) (m message, callID string) {
+	if object.IsObject() {
+		object.ForEach(func(key, v gjson.Result) bool {
+			if key.Str == "tool_call_id" {
+				callID = text(v)
+			}
+			m.set(key.Str, v)
+			return true
+		})
+	}
+	return m, callID
+}
+
+// messageMember reports whether a key is one that LangChain's and OpenAI's
+// messages, or MCP's results, have. An object with a content and any other
+// member is an answer of its own and no wrapper.
+func messageMember(key string) bool {
+	switch key {
+	case "content", "type", "role", "id", "name", "status", "tool_call_id", "tool_calls",
+		"invalid_tool_calls", "tool_call_chunks", "function_call", "refusal",
+		"additional_kwargs", "response_metadata", "usage_metadata", "artifact", "example",
+		"lc", "lc_serializable", "lc_namespace", "lc_kwargs", "kwargs", "metadata",
+		"structuredContent", "isError", "_meta":
+		return true
+	}
+	return false
+}
+
+// inner gives what the layer wraps; ok is false where it is no wrapper. It
+// notes in out what the layer tells of a failure.
+func (l *layer) inner(out *output) (next gjson.Result, ok bool) {
+	switch l.size {
+	case "compacted_json":
+		next, ok = l.value, l.value.Exists()
+	case "truncated_text":
+		next, ok = l.text, l.text.Type == gjson.String
+	case "truncated_json":
+		next, ok = l.preview, l.preview.Type == gjson.String
+		l.cut = ok
+	}
+	if ok {
+		if l.isError {
+			out.fail(l.err, next)
+		}
+		return next, true
+	}
+	bare := !l.foreign && (l.has() || l.structured.Exists() && l.structured.Type != gjson.Null)
+	switch {
+	case l.kwargs.has():
+		l.blame(&l.kwargs, out)
+		return l.kwargs.content, true
+	case l.lcKwargs.has():
+		l.blame(&l.lcKwargs, out)
+		return l.lcKwargs.content, true
+	case bare:
+		l.blame(&l.message, out)
+		if l.structured.Exists() && l.structured.Type != gjson.Null {
+			return l.structured, true
+		}
+		return l.content, true
+	}
+	return gjson.Result{}, false
+}
+
+// blame notes the failure that a message or an MCP result tells of.
+func (l *layer) blame(m *message, out *output) {
+	if !l.isError && !m.isError && m.status != "error" {
+		return
+	}
+	err := m.err
+	if _, ok := readError(err, 0); !ok {
+		err = l.err
+	}
+	out.fail(err, m.content)
+}
+
+// fail records a layer's failure: its error, else the text of its content. The
+// outermost layer that gives a cause counts.
+func (o *output) fail(err, content gjson.Result) {
+	o.failed = true
+	if o.cause != "" {
+		return
+	}
+	if cause, ok := readError(err, 0); ok {
+		o.cause = cause
+		return
+	}
+	if content.IsArray() {
+		o.cause, _ = textParts(content)
+		return
+	}
+	o.cause = text(content)
+}
+
+// result gives the output as a result: an object as it is, anything else as
+// the member output of one. The memory is the result's own.
+func (o *output) result() json.RawMessage {
+	v := o.value
+	if v.IsObject() {
+		return json.RawMessage(replaceInvalid(trimRaw(v.Raw)))
+	}
+	b := make([]byte, 0, len(`{"output":}`)+max(len(v.Raw), len(v.Str)+2))
+	b = append(b, `{"output":`...)
+	if v.Raw == "" {
+		b = appendQuoted(b, v.Str)
+	} else {
+		b = append(b, replaceInvalid(trimRaw(v.Raw))...)
+	}
+	return append(b, '}')
+}
+
+// trimRaw drops white space around a value's JSON, which gjson leaves behind
+// a top-level one.
+func trimRaw(raw string) string { return view(trimSpace(bytesOf(raw))) }
