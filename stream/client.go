@@ -44,9 +44,9 @@ type Client struct {
 	// before a connection counts as lost with ErrIdle; zero means 60 s.
 	// Servers send a comment in each 5 to 10 s of silence.
 	Idle time.Duration
-	// AfterTerminal is how long to wait, after a run's terminal event, for
-	// what may follow (a receipt, [DONE]) and the stream's end; zero means
-	// 5 s. The time that the loop's body takes does not count.
+	// AfterTerminal is how long to wait in all, after a run's terminal event
+	// or [DONE], for what may follow (a receipt) and the stream's end; zero
+	// means 5 s. The time that the loop's body takes does not count.
 	AfterTerminal time.Duration
 	// MaxFrameBytes is that of Scanner; zero means DefaultMaxFrameBytes.
 	MaxFrameBytes int
@@ -89,8 +89,8 @@ type FollowOptions struct {
 // The message is POSTed once, whatever happens; a POST that breaks off before
 // its answer is a *StartError. From the answer on, a lost stream is taken up
 // by the run's id (x-run-id, else req.RunID). Reading ends with the stream, or
-// AfterTerminal after a terminal event; a stream that ends without one is
-// taken up as if it were cut, and where that cannot be (no run id, no event
+// AfterTerminal after a terminal event or [DONE]; a stream that ends without
+// either is taken up as if it were cut, and where that cannot be (no run id, no event
 // ids, the server refuses, Retry.GiveUp has passed) the error is a
 // *TruncatedError.
 //

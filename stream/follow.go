@@ -140,7 +140,9 @@ func (f *follower) read(ctx context.Context, conn *connection) (err error, done 
 			return err, false
 		}
 		ev := events.Decode(frame.ID, frame.Event, frame.Data)
-		if !f.endless && !f.terminal && ev.Terminal() {
+		// [DONE] does not say how the run ended, but a stream that has it was
+		// not cut short.
+		if !f.endless && !f.terminal && (ev.Terminal() || ev.Type == events.TypeDoneSentinel) {
 			f.terminal = true
 			conn.body.left = f.client.afterTerminal()
 		}
