@@ -51,7 +51,7 @@
 // check it with wallet.ParseAddress before acting on it.
 //
 // Outputs come wrapped: as JSON in a string, in LangChain's messages, MCP's
-// results and Compose's size wrappers, inside one another. Up to twelve layers
+// results and Compose's size wrappers, inside one another. Up to ten layers
 // are taken off; [ToolEvent.Result] is always an object, with anything else
 // under its member output. What a wrapper or the output itself tells of a
 // failure becomes [ToolEvent.Error] even where the frame claims success.

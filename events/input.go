@@ -171,6 +171,9 @@ func inputParts(list gjson.Result) string {
 // take time by its square.
 const maxUnclosed = 32
 
+// maxTag bounds a start tag, in bytes from its < on. A longer one is text.
+const maxTag = 128
+
 // readInvoke fills in from a start's content in the form
 // <invoke>…</invoke>, whose members are <key>v</key> or
 // <parameter name="key">v</parameter>. ok is false for any other content.
@@ -196,10 +199,11 @@ func (in *input) readInvoke(content string, t tool) (ok bool) {
 			break
 		}
 		rest = rest[i+1:]
-		tag, after, ok := strings.Cut(rest, ">")
+		tag, _, ok := strings.Cut(rest[:min(len(rest), maxTag)], ">")
 		if !ok {
-			break
+			continue
 		}
+		after := rest[len(tag)+1:]
 		key, end := tagKey(tag)
 		if key == "" {
 			continue
@@ -226,9 +230,6 @@ func (in *input) readInvoke(content string, t tool) (ok bool) {
 // tagKey reads the inside of a start tag: the member that it begins and the
 // tag that ends it, "" for no member.
 func tagKey(tag string) (key, end string) {
-	if len(tag) > 128 {
-		return "", ""
-	}
 	if attrs, ok := strings.CutPrefix(tag, "parameter"); ok && attrs != "" && strings.ContainsRune(" \t\r\n", rune(attrs[0])) {
 		_, value, ok := strings.Cut(attrs, "name=")
 		if !ok || value == "" || value[0] != '"' && value[0] != '\'' {

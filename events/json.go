@@ -2,7 +2,9 @@ package events
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
 
@@ -96,7 +98,60 @@ func wholeValue(s string) (gjson.Result, bool) {
 	if !valid(b) {
 		return gjson.Result{}, false
 	}
+	if b[0] == '"' {
+		return gjson.Result{Type: gjson.String, Raw: view(b), Str: unquote(view(b))}, true
+	}
 	return gjson.Parse(view(b)), true
+}
+
+// unquote gives the text of a valid JSON string. It copies the stretches
+// between escapes whole, where gjson goes byte by byte: for JSON in a string in
+// a string the difference is most of the time.
+func unquote(quoted string) string {
+	s := quoted[1 : len(quoted)-1]
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+		b = append(b, s[:i]...)
+		c := s[i+1]
+		s = s[i+2:]
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hexRune(s)
+			s = s[4:]
+			if utf16.IsSurrogate(r) {
+				pair := rune(utf8.RuneError)
+				if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
+					pair = utf16.DecodeRune(r, hexRune(s[2:]))
+				}
+				if r = pair; r != utf8.RuneError {
+					s = s[6:]
+				}
+			}
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		b = append(b, c)
+	}
+	return view(append(b, s...))
+}
+
+func hexRune(digits string) rune {
+	n, _ := strconv.ParseUint(digits[:4], 16, 16)
+	return rune(n)
 }
 
 // textParts joins the texts of a content list by line feeds. all says that

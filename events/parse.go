@@ -17,6 +17,10 @@ var ErrNotToolEvent = errors.New("events: not a tool event of a known family")
 // memory with any of them; larger frames have each text copied.
 const sharedFrame = 4 << 10
 
+// maxRunKeyChain bounds Child.RunKeyChain. Swarms are a few levels deep; a
+// longer chain is no chain.
+const maxRunKeyChain = 64
+
 // ParseToolEvent reads the start or end of a tool call from e: a tool_start or
 // tool_end frame, those of child runs, or an activity.tool. The result shares
 // no memory with e.
@@ -355,7 +359,7 @@ func (f *frame) child() *Child {
 			if s := text(v); s != "" {
 				c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
 			}
-			return true
+			return len(c.RunKeyChain) < maxRunKeyChain
 		})
 	}
 	return c

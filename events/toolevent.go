@@ -74,7 +74,7 @@ type Child struct {
 	Depth       int    // 1 for a child of the root
 	AgentWallet string // EIP-55 where it is an address, else as it came
 	RunKey      string
-	RunKeyChain []string // from the root down
+	RunKeyChain []string // from the root down, the first 64
 }
 
 // Agent gives the agent of an event of FamilyAgent, "" for other families.

@@ -9,7 +9,7 @@ import (
 // maxLayers bounds how many wrappers are taken off an output. Honest ones have
 // three or four; each layer costs a pass over the rest, and this many over the
 // largest frame still take well under a second.
-const maxLayers = 12
+const maxLayers = 10
 
 // output is a call's output with its wrappers taken off, and what they told.
 type output struct {
