@@ -203,7 +203,9 @@ func (s *Scanner) skipBOM() bool {
 func (s *Scanner) advance(pos int) {
 	s.pos = pos
 	if s.lf < pos {
-		s.lf = s.find('\n', pos)
+		if s.lf = pos; pos == s.end || s.buf[pos] != '\n' { // blank lines are many
+			s.lf = s.find('\n', pos)
+		}
 	}
 	if s.cr < pos {
 		s.cr = s.find('\r', pos)
@@ -299,7 +301,11 @@ func (s *Scanner) makeRoom() {
 // field takes one line that is neither blank nor a comment.
 func (s *Scanner) field(line []byte) {
 	name, value := line, []byte(nil)
-	if i := bytes.IndexByte(line, ':'); i >= 0 {
+	i := 4 // where the colon of most lines stands, those of data
+	if len(line) <= i || string(line[:i+1]) != "data:" {
+		i = bytes.IndexByte(line, ':')
+	}
+	if i >= 0 {
 		name, value = line[:i], line[i+1:]
 		if len(value) > 0 && value[0] == ' ' {
 			value = value[1:]
