@@ -46,7 +46,7 @@ type MalformedError struct {
 }
 
 func (e *MalformedError) Error() string {
-	return fmt.Sprintf("%s frame of %d bytes, at byte %d: %v; want one whole JSON value",
+	return fmt.Sprintf("%q frame of %d bytes, at byte %d: %v; want one whole JSON value",
 		e.Name, e.Size, e.Offset, e.Err)
 }
 

@@ -77,5 +77,5 @@ func ExampleDecode() {
 	fmt.Println(e.Err)
 	// Output:
 	// malformed
-	// message frame of 42 bytes, at byte 42: unexpected end of JSON input; want one whole JSON value
+	// "message" frame of 42 bytes, at byte 42: unexpected end of JSON input; want one whole JSON value
 }

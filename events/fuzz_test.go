@@ -250,18 +250,17 @@ func naivePairs(events []ToolEvent) [][2]int {
 		start, end int
 	}
 	var calls []*call
-	scope := func(te ToolEvent) string {
-		switch {
-		case te.Child != nil:
-			return "child " + te.Child.SubID
-		case te.RunID == "":
-			for _, e := range events {
-				if e.Child == nil && e.RunID != "" {
-					return e.RunID
-				}
-			}
+	var main string
+	for _, te := range events {
+		if te.Child == nil {
+			main = firstOf(main, te.RunID)
 		}
-		return te.RunID
+	}
+	scope := func(te ToolEvent) string {
+		if te.Child != nil {
+			return "child " + te.Child.SubID
+		}
+		return firstOf(te.RunID, main)
 	}
 	find := func(te ToolEvent, ok func(*call) bool) *call {
 		for _, c := range calls {
