@@ -14,17 +14,19 @@ var delegateEnd = []byte(`{"type":"tool_end","toolName":"swarm_delegate","toolCa
 
 var textDelta = []byte(`{"type":"text-delta","delta":"No critical findings."}`)
 
+var chunk = []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1790000000,"model":"m-1","choices":[{"index":0,"delta":{"content":"No critical"},"finish_reason":null}]}`)
+
 func BenchmarkDecode(b *testing.B) {
 	for _, bb := range []struct {
 		name string
 		data []byte
-	}{{"start", delegateStart}, {"end", delegateEnd}, {"text", textDelta}} {
+	}{{"start", delegateStart}, {"end", delegateEnd}, {"text", textDelta}, {"chunk", chunk}} {
 		b.Run(bb.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bb.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if e := Decode("7", "message", bb.data); e.Type == "" {
-					b.Fatal("no type")
+				if e := Decode("7", "message", bb.data); e.Err != nil {
+					b.Fatal(e.Err)
 				}
 			}
 		})

@@ -94,7 +94,7 @@ func Decode(id, name string, data []byte) Event {
 // typeMember gives the type of a valid object: its last member of that name,
 // "" where that is no text.
 func typeMember(object []byte) string {
-	if t, ok := leadingType(object); ok {
+	if t, ok := soleType(object); ok {
 		return t
 	}
 	var found string
@@ -110,21 +110,29 @@ func typeMember(object []byte) string {
 	return strings.Clone(replaceInvalid(found))
 }
 
-// leadingType is typeMember for the frames that nearly all are: those that
-// begin with a known type and nowhere else have text that could be a second
-// member type, be it nested. It saves a pass over every member.
-func leadingType(object []byte) (string, bool) {
-	const lead = `{"type":"`
-	if !bytes.HasPrefix(object, []byte(lead)) ||
-		bytes.Count(object, []byte(`"type"`)) != 1 || bytes.Contains(object, []byte(`\u`)) {
+// soleType is typeMember for the frames that nearly all are: those that spell
+// type once, outside anything nested, with a known value, or not at all. It
+// saves a pass over every member; ok is false for any other frame.
+func soleType(object []byte) (t string, ok bool) {
+	name := []byte(`"type"`)
+	if bytes.Contains(object, []byte(`\u`)) { // which may spell it too
 		return "", false
 	}
-	value := object[len(lead):]
+	i := bytes.Index(object, name)
+	if i < 0 {
+		return "", true
+	}
+	before, after := object[1:i], object[i+len(name):]
+	if bytes.ContainsAny(before, "{[") || bytes.HasSuffix(before, []byte(`\`)) || bytes.Contains(after, name) {
+		return "", false
+	}
+	after, isMember := bytes.CutPrefix(trimSpace(after), []byte(":"))
+	value, isText := bytes.CutPrefix(trimSpace(after), []byte(`"`))
 	end := bytes.IndexByte(value, '"')
-	if end < 0 {
+	if !isMember || !isText || end < 0 {
 		return "", false
 	}
-	t, ok := interned[string(value[:end])]
+	t, ok = interned[string(value[:end])]
 	return t, ok
 }
 

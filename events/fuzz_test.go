@@ -22,6 +22,8 @@ func seedFrames(f *testing.F) {
 		f.Fatal("no seeds")
 	}
 	f.Add("message", delegateStart)
+	f.Add("message", []byte(`{"a\"type":"done"}`))
+	f.Add("message", []byte(`{"a":"type","type":"done","b":{"type":"error"}}`))
 	f.Add("message", []byte("{\"type\":\"a\xff\"}"))
 	f.Add("message", []byte(`{"type":"\ud83d","t\u0079pe":"x"}`))
 }
