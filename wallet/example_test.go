@@ -1,0 +1,53 @@
+package wallet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmseal/swarmseal/wallet"
+)
+
+func ExampleVerify() {
+	key, err := wallet.ParseKey("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	digest := wallet.Keccak256([]byte("what is to be signed"))
+	sig, err := key.SignDigest(context.Background(), digest)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(wallet.Verify(key.Address(), digest, sig))
+
+	changed := wallet.Keccak256([]byte("something else"))
+	_, forged := errors.AsType[*wallet.SignerError](wallet.Verify(key.Address(), changed, sig))
+	fmt.Println("forged:", forged)
+	fmt.Println(key)
+	// Output:
+	// <nil>
+	// forged: true
+	// Key(REDACTED, 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266)
+}
+
+func ExampleParseAddress() {
+	a, err := wallet.ParseAddress("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
+	fmt.Println(a, err)
+	_, err = wallet.ParseAddress("0x5AAeb6053f3e94c9b9a09f33669435e7ef1beaed")
+	fmt.Println(err)
+	// Output:
+	// 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed <nil>
+	// address "0x5AAeb6053f3e94c9b9a09f33669435e7ef1beaed": wrong EIP-55 checksum (all lower case is accepted too)
+}
+
+// A program of its own can sign typed data of its own types.
+func ExampleEncoder() {
+	domain := wallet.Domain{Name: "Example", Version: "1", ChainID: 1}
+	greeting := wallet.Keccak256([]byte("Greeting(address to,string text)"))
+	to := wallet.MustParseAddress("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")
+	digest := wallet.TypedDigest(domain.Separator(), wallet.NewEncoder(greeting, 2).Address(to).String("hello").Sum())
+	fmt.Println(digest)
+	// Output: 0x9ce287af8761f2a51b3ac99803be7ad6e6b72799100601fd51bf38c98f91e3ed
+}

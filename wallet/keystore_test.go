@@ -1,0 +1,133 @@
+package wallet_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swarmseal/swarmseal/wallet"
+)
+
+// edit gives a keystore file's JSON with members of its top level changed.
+func edit(t *testing.T, data []byte, change func(file map[string]any)) []byte {
+	t.Helper()
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	change(file)
+	edited, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return edited
+}
+
+func TestKeystore(t *testing.T) {
+	key := mustKey(t, knownKey)
+	data, err := wallet.EncryptKey(key, "correct horse", wallet.ScryptLight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(strings.ToLower(string(data)), knownKey[:16]) {
+		t.Errorf("the file has the secret in it: %s", data)
+	}
+	other := checksummed[0]
+	for _, c := range []struct {
+		name, passphrase string
+		data             []byte
+		want             error
+	}{
+		{"as written", "correct horse", data, nil},
+		{"no address in it", "correct horse", edit(t, data, func(f map[string]any) { delete(f, "address") }), nil},
+		{"address with 0x, EIP-55", "correct horse", edit(t, data, func(f map[string]any) { f["address"] = knownAddress }), nil},
+		{"address in upper case", "correct horse", edit(t, data, func(f map[string]any) { f["address"] = strings.ToUpper(knownAddress) }), nil},
+		{"wrong passphrase", "correct horse ", data, wallet.ErrPassphrase},
+		{"no passphrase", "", data, wallet.ErrPassphrase},
+		{"another's address", "correct horse", edit(t, data, func(f map[string]any) { f["address"] = other }), wallet.ErrKeystoreAddress},
+		{"address that is none", "correct horse", edit(t, data, func(f map[string]any) { f["address"] = "me" }), wallet.ErrKeystoreAddress},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := wallet.DecryptKey(c.data, c.passphrase)
+			if !errors.Is(err, c.want) || (got == nil) != (c.want != nil) {
+				t.Fatalf("DecryptKey = %v, %v; want %v", got, err, c.want)
+			}
+			if got != nil && got.Address() != key.Address() {
+				t.Errorf("DecryptKey = %v, want %v", got, key)
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"empty": "", "no JSON": "key", "list": "[]", "null": "null", "no members": "{}", "version 1": `{"version":1,"crypto":{}}`,
+		"no crypto": `{"version":3}`, "unknown cipher": `{"version":3,"id":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","crypto":{"cipher":"rot13"}}`,
+	} {
+		if got, err := wallet.DecryptKey([]byte(text), "x"); err == nil || got != nil || !strings.HasPrefix(err.Error(), "keystore: ") {
+			t.Errorf("%s: DecryptKey = %v, %v", name, got, err)
+		}
+	}
+}
+
+// A file that another program wrote is read: the PBKDF2 vector of the Web3
+// Secret Storage definition, which has no address in it.
+func TestKeystoreFromElsewhere(t *testing.T) {
+	const vector = `{"crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"6087dab2f9fdbbfaddc31a909735c1e6"},
+		"ciphertext":"5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46","kdf":"pbkdf2",
+		"kdfparams":{"c":262144,"dklen":32,"prf":"hmac-sha256","salt":"ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd"},
+		"mac":"517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2"},
+		"id":"3198bc9c-6672-5ab3-d995-4942343ae5b6","version":3}`
+	got, err := wallet.DecryptKey([]byte(vector), "testpassword")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mustKey(t, "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d")
+	if got.Address() != want.Address() {
+		t.Errorf("DecryptKey = %v, want %v", got, want)
+	}
+}
+
+func TestKeyFile(t *testing.T) {
+	key := mustKey(t, knownKey)
+	dir := filepath.Join(t.TempDir(), "keys")
+	path := filepath.Join(dir, "agent.json")
+	if err := wallet.WriteKeyFile(path, key, "pass", wallet.ScryptLight); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]fs.FileMode{path: 0o600, dir: 0o700} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v (%v)", name, info.Mode().Perm(), want, err)
+		}
+	}
+	if got, err := wallet.ReadKeyFile(path, "pass"); err != nil || got.Address() != key.Address() {
+		t.Errorf("ReadKeyFile = %v, %v", got, err)
+	}
+	if _, err := wallet.ReadKeyFile(path, "fail"); !errors.Is(err, wallet.ErrPassphrase) || !strings.Contains(err.Error(), path) {
+		t.Errorf("with the wrong passphrase: %v", err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wallet.WriteKeyFile(path, mustKey(t, "01"+knownKey[2:]), "pass", wallet.ScryptLight); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("writing over a key: %v, want %v", err, fs.ErrExist)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left in the folder: %v, %v", files, err)
+	}
+	if _, err := wallet.ReadKeyFile(filepath.Join(dir, "none"), "pass"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(large, make([]byte, 70_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wallet.ReadKeyFile(large, "pass"); err == nil || !strings.Contains(err.Error(), "at most 65536") {
+		t.Errorf("a large file: %v", err)
+	}
+}
