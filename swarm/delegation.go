@@ -216,3 +216,10 @@ func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Digest, a A
 	}
 	return &SignedArrival{Arrival: a, Signature: sig}, nil
 }
+
+// NonceOf gives the nonce of a delegation with an idempotency key: the same
+// for the same key, so that the same sender's second request with it meets the
+// first.
+func NonceOf(key string) wallet.Digest {
+	return wallet.Keccak256([]byte("swarmseal idempotency key\x00"), []byte(key))
+}

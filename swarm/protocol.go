@@ -1,6 +1,10 @@
 package swarm
 
-import "github.com/swarmseal/swarmseal/wallet"
+import (
+	"time"
+
+	"github.com/swarmseal/swarmseal/wallet"
+)
 
 // Words of the protocol between a server and its workers.
 const (
@@ -55,3 +59,54 @@ type Limits struct {
 	InFlight       int   `json:"inFlight"`         // runs in all
 	InFlightPerTo  int   `json:"inFlightPerAgent"` // runs to one agent
 }
+
+// Token is what a signed Session is exchanged for.
+type Token struct {
+	Token     string         `json:"token"` // for "Authorization: Bearer"; a secret
+	Wallet    wallet.Address `json:"wallet"`
+	ExpiresAt uint64         `json:"expiresAt"` // Unix seconds
+}
+
+// ListedAgent is an agent in a list.
+type ListedAgent struct {
+	Wallet    wallet.Address `json:"wallet"`
+	Name      string         `json:"name"`
+	Kind      Kind           `json:"kind,omitempty"`
+	Summary   string         `json:"summary,omitempty"`
+	Tags      []string       `json:"tags,omitempty"`
+	Available bool           `json:"available"` // tasks are taken
+	Connected bool           `json:"connected"` // one of its workers is there now
+}
+
+// AgentsPage is a page of the list of agents, by wallet.
+type AgentsPage struct {
+	Agents []ListedAgent  `json:"agents"`
+	Next   wallet.Address `json:"next,omitzero"` // give it as after for the next page
+}
+
+// RegisteredAgent is an agent's card with the registration that vouches for it.
+type RegisteredAgent struct {
+	Card         Card               `json:"card"`
+	Registration SignedRegistration `json:"registration"`
+	Available    bool               `json:"available"`
+	Connected    bool               `json:"connected"`
+	CreatedAt    time.Time          `json:"createdAt"`
+	UpdatedAt    time.Time          `json:"updatedAt"`
+}
+
+// FindRequest is the body by which a worker searches in the midst of a task.
+type FindRequest struct {
+	Query       string   `json:"query"`
+	TopK        int      `json:"top_k,omitzero"`
+	Strictness  *float64 `json:"strictness,omitempty"`
+	Detail      Detail   `json:"output_detail,omitempty"`
+	IncludeTags []string `json:"include_tags,omitempty"`
+}
+
+// ReportHeader names the execution of a task that posts events, and
+// ReportFirst the number of the first of them, from 0: a post that is repeated
+// is then known.
+const (
+	ReportExecution = "Swarm-Execution"
+	ReportFirst     = "Swarm-First-Event"
+)

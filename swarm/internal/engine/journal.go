@@ -202,5 +202,8 @@ func (e *Engine) Last(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
+	if info.State.Msgs == 0 {
+		return 0, nil // the newest has expired
+	}
 	return info.State.LastSeq, nil
 }

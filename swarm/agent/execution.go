@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/swarmseal/swarmseal/swarm"
+	"github.com/swarmseal/swarmseal/swarm/client"
+	"github.com/swarmseal/swarmseal/wallet"
+)
+
+// execution is one task's one run of the handler.
+type execution struct {
+	worker *Worker
+	task   *Task
+	parent client.Parent // this task's delegation, as the one above those it makes
+
+	life   context.Context // the worker's
+	ctx    context.Context // the handler's
+	cancel context.CancelCauseFunc
+	report *reporter
+
+	mu       sync.Mutex
+	children []*child
+	result   *swarm.SignedResult // once signed
+}
+
+// child is a delegation that the handler made.
+type child struct {
+	digest wallet.Digest // of the Delegation
+	id     string
+	result wallet.Digest // of its Result; zero where the handler had none
+	unsure bool          // whether the server has it is not known
+}
+
+func newExecution(life context.Context, w *Worker, task *swarm.Task) *execution {
+	d := &task.Signed.Delegation
+	x := &execution{worker: w, life: life}
+	x.parent = client.Parent{Delegation: d, Digest: d.Digest(w.domain), Root: d.Root}
+	if d.Hop == 0 {
+		x.parent.Root = x.parent.Digest
+	}
+	x.task = &Task{
+		ID: task.ID, RootID: task.RootID, Attempt: task.Attempt, Input: task.Signed.Input, Skill: d.Skill,
+		From: d.From, Hop: int(d.Hop), Deadline: time.Unix(int64(d.ExpiresAt), 0), execution: x,
+	}
+	for _, digest := range task.Children {
+		x.children = append(x.children, &child{digest: digest}) // of an earlier attempt
+	}
+	ctx, stop := context.WithDeadlineCause(life, x.task.Deadline, swarm.Errorf(swarm.CodeTimeout, "the task's deadline passed"))
+	ctx, cancel := context.WithCancelCause(ctx)
+	x.ctx, x.cancel = ctx, func(cause error) { cancel(cause); stop() }
+	x.report = newReporter(w.client, task.ID, rand.Text())
+	return x
+}
+
+// run says that the task was taken, runs the handler, and posts the result.
+func (x *execution) run() {
+	defer x.cancel(nil)
+	x.worker.work.Go(func() { x.report.run(x.life) })
+	output, err := x.handle()
+	x.report.close()
+	if cause := context.Cause(x.ctx); cause != nil && swarm.CodeOf(cause) == swarm.CodeCancelled {
+		return // nobody waits for it
+	}
+	if x.life.Err() != nil {
+		return // the worker was stopped: another takes the task up
+	}
+	result := swarm.Result{
+		Delegation: x.parent.Digest, TaskID: x.parent.Delegation.TaskID, To: x.task.From,
+		Status: swarm.StatusCompleted, Last: true, IssuedAt: uint64(time.Now().Unix()),
+	}
+	if err != nil {
+		result.Status, output = swarm.StatusFailed, err.Error()
+	}
+	if result.Children, err = x.named(); err == nil {
+		var signed *swarm.SignedResult
+		signed, err = swarm.SignResult(x.life, x.worker.Key, x.worker.domain, result, output)
+		x.mu.Lock()
+		x.result = signed
+		x.mu.Unlock()
+	}
+	if err == nil {
+		err = x.post()
+	}
+	if err != nil && x.life.Err() == nil {
+		x.worker.log.Error("result not delivered", "task", x.task.ID, "error", err)
+	}
+}
+
+// handle calls the handler; a panic is its error.
+func (x *execution) handle() (output string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			x.worker.log.Error("handler panicked", "task", x.task.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errors.New("the agent failed on this task") // a panic's text may have anything in it
+		}
+	}()
+	return x.worker.Handler.Handle(x.ctx, x.task)
+}
+
+// named gives the digests that the result names: each child's result where the
+// handler had it, else its delegation.
+func (x *execution) named() ([]wallet.Digest, error) {
+	x.mu.Lock()
+	children := append([]*child(nil), x.children...)
+	x.mu.Unlock()
+	digests := make([]wallet.Digest, 0, len(children))
+	for _, c := range children {
+		if c.unsure {
+			err := client.Retry(x.life, func() error {
+				_, err := x.worker.client.Get(x.life, c.id)
+				return err
+			})
+			if swarm.CodeOf(err) == swarm.CodeNotFound {
+				continue // it never got there
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if c.result.IsZero() {
+			digests = append(digests, c.digest)
+		} else {
+			digests = append(digests, c.result)
+		}
+	}
+	return digests, nil
+}
+
+// post sends the signed result until the server has it, or the time for late
+// ones is over.
+func (x *execution) post() error {
+	x.mu.Lock()
+	signed := x.result
+	x.mu.Unlock()
+	ctx, cancel := context.WithDeadline(x.life, x.task.Deadline.Add(remember))
+	defer cancel()
+	return client.Retry(ctx, func() error {
+		return x.worker.client.Post(ctx, "/delegations/"+x.task.ID+"/result", nil, signed, nil)
+	})
+}
+
+// again answers a task that was delivered once more: with its result where
+// there is one, else by saying that it is being worked on.
+func (x *execution) again() {
+	x.mu.Lock()
+	done := x.result != nil
+	x.mu.Unlock()
+	var err error
+	if done {
+		err = x.post()
+	} else {
+		err = x.report.ack(x.life)
+	}
+	if err != nil && x.life.Err() == nil {
+		x.worker.log.Error("task delivered again, and not answered", "task", x.task.ID, "error", err)
+	}
+}
+
+// delegate makes a delegation under this task.
+func (x *execution) delegate(ctx context.Context, r swarm.Request) (*swarm.Outcome, error) {
+	signed, err := x.worker.client.Sign(ctx, &x.parent, r)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{digest: signed.Delegation.Digest(x.worker.domain), id: signed.Delegation.ID(), unsure: true}
+	x.mu.Lock()
+	x.children = append(x.children, c)
+	x.mu.Unlock()
+	outcome, err := x.worker.client.Submit(ctx, signed, r)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err != nil {
+		// A refusal leaves it unsure, too: what came first may have been an
+		// answer that got lost. named asks.
+		return nil, err
+	}
+	c.unsure = false
+	if outcome.ID != c.id {
+		return nil, fmt.Errorf("the server answered about %s, not %s", outcome.ID, c.id)
+	}
+	if outcome.Result != nil {
+		c.result = outcome.Result.Result.Digest(x.worker.domain)
+	}
+	return outcome, nil
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	json2 "github.com/go-json-experiment/json"
+
+	"github.com/swarmseal/swarmseal/events"
+	"github.com/swarmseal/swarmseal/swarm"
+	"github.com/swarmseal/swarmseal/wallet"
+)
+
+// ourTypes are the events that the server writes itself, from the journal, so
+// that no worker can forge or forget one.
+var ourTypes = []string{
+	events.TypeDone, events.TypeError, events.TypeComposeError, events.TypeStopped,
+	events.TypeReceipt, events.TypeComposeReceipt, events.TypeDoneSentinel,
+}
+
+// cleanEvent checks an event that a worker posted, and gives it without the
+// members that are the server's to set, with a display where one belongs.
+func cleanEvent(data []byte) (kind string, clean json.RawMessage, err error) {
+	if len(data) > swarm.MaxEventBytes {
+		return "", nil, swarm.Errorf(swarm.CodeTooLarge, "event has %d bytes; at most %d are allowed", len(data), swarm.MaxEventBytes)
+	}
+	var members map[string]json.RawMessage
+	if err := json2.Unmarshal(data, &members); err != nil {
+		return "", nil, swarm.Errorf(swarm.CodeInvalid, "event is no JSON object: %v", err)
+	}
+	text := func(name string) (s string) {
+		_ = json2.Unmarshal(members[name], &s) // of another kind: as if it were absent
+		return s
+	}
+	kind = text("type")
+	switch {
+	case kind == "":
+		return "", nil, swarm.Errorf(swarm.CodeInvalid, `event has no "type"`)
+	case slices.Contains(ourTypes, kind) || strings.HasPrefix(kind, "swarm_child_"):
+		return "", nil, swarm.Errorf(swarm.CodeForbidden, "events of type %q are the server's own", kind)
+	case kind == events.TypeToolStart || kind == events.TypeToolEnd:
+		name := text("toolName")
+		if name == "" || text("toolCallId") == "" {
+			return "", nil, swarm.Errorf(swarm.CodeInvalid, "%s needs toolName and toolCallId", kind)
+		}
+		tool, err := events.ParseToolEvent(events.Decode("", "message", data))
+		if err == nil && tool.Family == events.FamilyAgent {
+			return "", nil, swarm.Errorf(swarm.CodeForbidden, "tool events of %q are the server's own", name)
+		}
+		if members["display"] == nil {
+			members["display"], err = json2.Marshal(events.Display{Kind: "tool", Name: name})
+			if err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	delete(members, "runId")
+	delete(members, "ts")
+	clean, err = json2.Marshal(members, json2.Deterministic(true))
+	return kind, clean, err
+}
+
+// report writes what a worker's execution of a task reported, the first of the
+// events having the given number. Events that were posted before are passed
+// over, so that a post may be repeated.
+func (s *Server) report(r *liveRun, execution string, first uint64, posted [][]byte) error {
+	clean := make([]json.RawMessage, 0, len(posted))
+	for i, data := range posted {
+		kind, event, err := cleanEvent(data)
+		if err != nil {
+			return err
+		}
+		if kind == swarm.EventAck {
+			if i > 0 || first > 0 {
+				return swarm.Errorf(swarm.CodeInvalid, "%q is the first event of an execution", swarm.EventAck)
+			}
+			event = nil
+		}
+		clean = append(clean, event)
+	}
+	for i, event := range clean {
+		number := first + uint64(i)
+		if event == nil {
+			s.inboxes.ack(r)
+			continue
+		}
+		err := s.transition(r, func() (*record, error) {
+			switch {
+			case r.state.Terminal():
+				return nil, swarm.Errorf(swarm.CodeConflict, "the run %s has its outcome already (%s)", r.id, r.state)
+			case r.execution == execution && number <= r.number:
+				return nil, nil
+			}
+			return &record{Kind: kindEvent, Event: event, Execution: execution, Number: number}, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search finds agents for a caller, who is the zero address where unknown. An
+// agent that stands in the caller's chain could not be delegated to, and is
+// left out.
+func (s *Server) search(caller wallet.Address, q swarm.Query, chain []*run) *swarm.Found {
+	return s.agents.index.Search(q, func(card *swarm.Card) bool {
+		agent := card.Wallet
+		switch {
+		case !s.inboxes.available(agent):
+			return true
+		case caller.IsZero():
+			return false
+		case agent == caller || s.table.unavailableTo(caller, agent, s.cfg.Shun):
+			return true
+		}
+		return slices.ContainsFunc(chain, func(r *run) bool { return r.from() == agent || r.to() == agent })
+	})
+}
+
+// findIn searches on behalf of a run's worker and writes that it did.
+func (s *Server) findIn(r *liveRun, q swarm.Query) (*swarm.Found, error) {
+	var chain []*run
+	s.table.read(func() { chain = r.tree.chain(r.run) })
+	rec := &record{Kind: kindFound, Query: &foundQuery{Query: q.Text, TopK: q.TopK, Detail: q.Detail, Tags: q.Tags}}
+	q, err := q.Normalize()
+	if err != nil {
+		rec.Error = err.(*swarm.Error)
+	} else {
+		rec.Query = &foundQuery{Query: q.Text, TopK: q.TopK, Strictness: *q.Strictness, Detail: q.Detail, Tags: q.Tags}
+		rec.Found = s.search(r.to(), q, chain)
+	}
+	if writeErr := s.transition(r, func() (*record, error) {
+		if r.state.Terminal() {
+			return nil, swarm.Errorf(swarm.CodeConflict, "the run %s has its outcome already (%s)", r.id, r.state)
+		}
+		return rec, nil
+	}); writeErr != nil {
+		return nil, writeErr
+	}
+	return rec.Found, err
+}
