@@ -286,7 +286,10 @@ func (s *Scanner) makeRoom() {
 	s.spare++
 	switch {
 	case kept >= len(buf)/2:
-		buf = make([]byte, max(startBufferBytes, 2*len(buf)))
+		// By four, for fewer copies and less to clear; near the limit by no
+		// more than a frame can need.
+		most := max(2*len(buf), s.limit()+startBufferBytes)
+		buf = make([]byte, max(startBufferBytes, min(4*len(buf), most)))
 		s.spare = 0
 	case len(buf) > keepBufferBytes && s.spare > 64 && kept < startBufferBytes/2:
 		buf = make([]byte, startBufferBytes)
