@@ -35,9 +35,23 @@ func (s *Server) admit(ctx context.Context, signed *swarm.SignedDelegation) (*li
 	}
 	// A retry comes before all rules about the moment: its delegation was
 	// admitted when they held.
-	if r, err := s.known(ctx, d, digest); r != nil || err != nil {
+	if r, err := s.known(d, digest); r != nil || err != nil {
 		return r, err
 	}
+	parent, err := s.checkMoment(d)
+	if err != nil {
+		// The run may have ended since, and left the table.
+		if r, earlier := s.earlier(ctx, d, digest); earlier == nil {
+			return r, nil
+		}
+		return nil, err
+	}
+	return s.create(ctx, parent, signed, digest)
+}
+
+// checkMoment applies the rules that hold or not at this moment, and gives the
+// run that delegates, which is nil at hop 0.
+func (s *Server) checkMoment(d *swarm.Delegation) (parent *liveRun, err error) {
 	if err := d.Check(time.Now()); err != nil {
 		return nil, err
 	}
@@ -45,17 +59,16 @@ func (s *Server) admit(ctx context.Context, signed *swarm.SignedDelegation) (*li
 		return nil, err
 	}
 	if d.Hop == 0 {
-		return s.create(ctx, nil, signed, digest)
+		return nil, nil
 	}
-	parent := s.table.lookupDigest(d.Parent)
-	if parent == nil {
+	if parent = s.table.lookupDigest(d.Parent); parent == nil {
 		return nil, swarm.Errorf(swarm.CodeNotFound, "delegation.parent %v is no run in progress here", d.Parent)
 	}
-	return s.create(ctx, parent, signed, digest)
+	return parent, nil
 }
 
-// known gives the run that a delegation has already, or nil.
-func (s *Server) known(ctx context.Context, d *swarm.Delegation, digest wallet.Digest) (*liveRun, error) {
+// known gives the run that a delegation has in the table, or nil.
+func (s *Server) known(d *swarm.Delegation, digest wallet.Digest) (*liveRun, error) {
 	r := s.table.lookup(d.ID())
 	if r == nil {
 		return nil, nil
