@@ -129,12 +129,18 @@ func TestClone(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	for typ, want := range map[string]bool{
 		TypeDone: true, TypeStopped: true, TypeError: true, TypeComposeError: true,
-		TypeComplete: true, TypeModelDone: true, TypeModelError: true,
+		TypeComplete: true, TypeModelDone: false, TypeModelError: false,
 		TypeDoneSentinel: false, TypeReceipt: false, TypeToolEnd: false, TypeSwarmChildDone: false,
 		TypeSwarmChildError: false, TypeTextDelta: false, TypeMalformed: false, "": false,
 	} {
 		if got := (Event{Type: typ}).Terminal(); got != want {
 			t.Errorf("%q is terminal: %t, want %t", typ, got, want)
+		}
+	}
+	for status, want := range map[string]bool{"running": false, "info": false, "completed": true, "failed": true, "cancelled": true} {
+		run := Decode("", "message", []byte(`{"domain":"activity","type":"activity.run","status":"`+status+`"}`))
+		if got := run.Terminal(); got != want {
+			t.Errorf("activity.run %s is terminal: %t, want %t", status, got, want)
 		}
 	}
 }

@@ -35,6 +35,8 @@ type follower struct {
 	attempts int           // tries since the last progress
 	down     time.Duration // time without a connection since then, until lostAt
 	lostAt   time.Time
+
+	modelEnded bool // the newest event ends a model's answer
 }
 
 // follow reads the stream to its end over as many connections as it takes;
@@ -130,7 +132,7 @@ func (f *follower) read(ctx context.Context, conn *connection) (err error, done 
 		if err != nil {
 			if err == io.EOF {
 				if !scanner.Truncated() {
-					return errEnded, f.terminal
+					return errEnded, f.terminal || f.modelEnded
 				}
 				err = io.ErrUnexpectedEOF
 			}
@@ -146,6 +148,9 @@ func (f *follower) read(ctx context.Context, conn *connection) (err error, done 
 			f.terminal = true
 			conn.body.left = f.client.afterTerminal()
 		}
+		// The end of a model's answer is the end of the run only where the
+		// stream ends behind it: more may be asked of the model.
+		f.modelEnded = !f.endless && (ev.Type == events.TypeModelDone || ev.Type == events.TypeModelError)
 		f.seen, f.given = true, false
 		if !f.yield(ev, nil) {
 			return nil, true
