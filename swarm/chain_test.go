@@ -162,8 +162,9 @@ func TestDelegationID(t *testing.T) {
 	if a.ID() == b.ID() || a.ID() == c.ID() {
 		t.Error("another nonce or another sender has the same id")
 	}
-	if swarm.NonceOf("a") != swarm.NonceOf("a") || swarm.NonceOf("a") == swarm.NonceOf("b") || swarm.NonceOf("").IsZero() {
-		t.Error("NonceOf is not one nonce for one key")
+	first, again, other := swarm.NonceOf("a"), swarm.NonceOf("a"), swarm.NonceOf("b")
+	if first != again || first == other || swarm.NonceOf("").IsZero() {
+		t.Errorf("NonceOf gives %v and %v for one key, %v for another", first, again, other)
 	}
 }
 
