@@ -293,9 +293,11 @@ func (m GoModule) text(b *strings.Builder) {
 		version = ", no go version"
 	}
 	fmt.Fprintf(b, "%s: Go module %s%s, requires %s direct and %s indirect.\n", m.File, name, version, group(m.Direct), group(m.Indirect))
-	var direct, replaces, retracts []string
+	var direct, indirect, replaces, retracts []string
 	for _, q := range m.Requires {
-		if !q.Indirect {
+		if q.Indirect {
+			indirect = append(indirect, q.Path+" "+q.Version)
+		} else {
 			direct = append(direct, q.Path+" "+q.Version)
 		}
 	}
@@ -313,6 +315,7 @@ func (m GoModule) text(b *strings.Builder) {
 		retracts = append(retracts, versions)
 	}
 	writeSome(b, "direct", direct, m.Direct)
+	writeSome(b, "indirect", indirect, m.Indirect)
 	writeSome(b, "replaces", replaces, len(replaces))
 	writeSome(b, "retracts", retracts, len(retracts))
 }
@@ -352,7 +355,7 @@ func (f RequirementsFile) text(b *strings.Builder) {
 
 // writeSome writes an indented line with the first of a list.
 func writeSome(b *strings.Builder, title string, list []string, count int) {
-	const most = 12
+	const most = MaxListed
 	if len(list) == 0 {
 		return
 	}

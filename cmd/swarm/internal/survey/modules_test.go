@@ -67,6 +67,7 @@ retract [v1.1.0, v1.1.5]
 	want := `broken/go.mod does not parse: go.mod:2: usage: require module/path v1.2.3
 go.mod: Go module example.com/a, go 1.24, requires 2 direct and 1 indirect.
   direct: example.com/b v1.2.3, example.com/d v1.0.0
+  indirect: example.com/c v0.0.0-20240101000000-abcdefabcdef
   replaces: example.com/b by ../b, example.com/d v1.0.0 by example.com/e v1.1.0
   retracts: v1.0.1 (broken), v1.1.0 to v1.1.5
 sub/go.mod: Go module example.com/a/sub, no go version, requires 0 direct and 0 indirect.
