@@ -43,15 +43,25 @@ func ParseBundle(data []byte) (*Bundle, error) {
 	if err := DecodeStrict(data, &b); err != nil {
 		return nil, err
 	}
-	switch {
-	case b.Format != BundleFormat:
-		return nil, Errorf(CodeInvalid, "format is %q; this program reads %q", b.Format, BundleFormat)
-	case len(b.Hops) == 0:
-		return nil, Errorf(CodeInvalid, "hops is empty: a bundle has the delegation at hop 0 at least")
-	case len(b.Hops) > MaxBundleHops:
-		return nil, Errorf(CodeTooLarge, "bundle has %d hops; at most %d are allowed", len(b.Hops), MaxBundleHops)
+	if err := b.check(); err != nil {
+		return nil, err
 	}
 	return &b, nil
+}
+
+// check reports whether b is a bundle at all.
+func (b *Bundle) check() error {
+	switch {
+	case b.Format != BundleFormat:
+		return Errorf(CodeInvalid, "format is %q; this program reads %q", b.Format, BundleFormat)
+	case b.ChainID > maxSafeInteger:
+		return Errorf(CodeInvalid, "chainId is %d; at most 2^53-1", b.ChainID)
+	case len(b.Hops) == 0:
+		return Errorf(CodeInvalid, "hops is empty: a bundle has the delegation at hop 0 at least")
+	case len(b.Hops) > MaxBundleHops:
+		return Errorf(CodeTooLarge, "bundle has %d hops; at most %d are allowed", len(b.Hops), MaxBundleHops)
+	}
+	return nil
 }
 
 // Rule names one thing that a verifier checks.
@@ -74,7 +84,7 @@ const (
 	RuleChildren            Rule = "result.children"      // names exactly the delegations made for it
 	RuleArrivalSignature    Rule = "arrival.signature"    // signed by the delegation's server
 	RuleArrivalResult       Rule = "arrival.result"       // about this result
-	RuleArrivalTime         Rule = "arrival.time"         // not before the result; late exactly where it must be
+	RuleArrivalTime         Rule = "arrival.time"         // not before the result; late where it must be
 	RuleExpected            Rule = "expected"             // what the verifier asked for besides
 )
 

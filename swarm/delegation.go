@@ -3,6 +3,7 @@ package swarm
 import (
 	"context"
 	"encoding/hex"
+	"unicode/utf8"
 
 	"github.com/swarmseal/swarmseal/wallet"
 )
@@ -178,11 +179,27 @@ type SignedArrival struct {
 	Signature wallet.Signature `json:"signature"`
 }
 
+// checkText refuses text that JSON can't carry: it would arrive as other text
+// than was signed.
+func checkText(name, text, skill string, attachments []Attachment) error {
+	valid := utf8.ValidString(text) && utf8.ValidString(skill)
+	for _, a := range attachments {
+		valid = valid && utf8.ValidString(a.Name) && utf8.ValidString(a.MediaType)
+	}
+	if !valid {
+		return Errorf(CodeInvalid, "%s, skill and the attachments' names must be UTF-8", name)
+	}
+	return nil
+}
+
 // SignDelegation fills in the hash of the input and signs.
 func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, d Delegation, input string) (*SignedDelegation, error) {
 	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
 	if d.Attachments == nil {
 		d.Attachments = []Attachment{}
+	}
+	if err := checkText("input", input, d.Skill, d.Attachments); err != nil {
+		return nil, err
 	}
 	sig, err := s.SignDigest(ctx, d.Digest(domain))
 	if err != nil {
@@ -199,6 +216,9 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 	}
 	if r.Children == nil {
 		r.Children = []wallet.Digest{}
+	}
+	if err := checkText("output", output, "", r.Attachments); err != nil {
+		return nil, err
 	}
 	sig, err := s.SignDigest(ctx, r.Digest(domain))
 	if err != nil {

@@ -21,7 +21,10 @@ func (b *Bundle) Verify(expect Expect) *Report {
 		byDigest: make(map[wallet.Digest]int, len(b.Hops)),
 		children: make([][]int, len(b.Hops)),
 	}
-	v.check(-1, RuleForm, nil)
+	v.check(-1, RuleForm, b.check())
+	if len(b.Hops) == 0 {
+		return v.report
+	}
 	v.tree()
 	for i := range b.Hops {
 		v.delegation(i)
@@ -172,8 +175,10 @@ func (v *verifier) namesChildren(i int, r *Result) error {
 			return fmt.Errorf("the delegation %v (hops[%d]) is there, but not named", v.digests[child], child)
 		}
 	}
-	for missing := range named {
-		return fmt.Errorf("%v is named, but not there", missing)
+	for _, c := range r.Children {
+		if named[c] {
+			return fmt.Errorf("%v is named, but not there", c)
+		}
 	}
 	return nil
 }

@@ -305,3 +305,27 @@ func TestVerifyNoBundle(t *testing.T) {
 	_, err := swarm.ParseBundle(marshal(t, b))
 	wantCode(t, err, swarm.CodeTooLarge)
 }
+
+func TestVerifyUnparsed(t *testing.T) {
+	wantBroken(t, (&swarm.Bundle{Format: swarm.BundleFormat}).Verify(swarm.Expect{}), -1, swarm.RuleForm)
+	b := build(t, realTree, change{})
+	b.Format = ""
+	wantBroken(t, b.Verify(swarm.Expect{}), -1, swarm.RuleForm)
+}
+
+// Text that is no UTF-8 would travel as other text, and so never verify.
+func TestSignRefusesWhatCannotTravel(t *testing.T) {
+	domain := swarm.Domain(0)
+	for name, d := range map[string]swarm.Delegation{
+		"input": {}, "skill": {Skill: "\xff"}, "name": {Attachments: []swarm.Attachment{{Name: "\xff"}}}, "type": {Attachments: []swarm.Attachment{{MediaType: "\xff"}}},
+	} {
+		input := "fine"
+		if name == "input" {
+			input = "caf\xe9"
+		}
+		_, err := swarm.SignDelegation(t.Context(), keyOf(user), domain, d, input)
+		t.Run(name, func(t *testing.T) { wantCode(t, err, swarm.CodeInvalid) })
+	}
+	_, err := swarm.SignResult(t.Context(), keyOf(scout), domain, swarm.Result{}, "caf\xe9")
+	wantCode(t, err, swarm.CodeInvalid)
+}

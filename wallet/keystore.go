@@ -1,6 +1,7 @@
 package wallet
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,9 @@ func DecryptKey(data []byte, passphrase string) (*Key, error) {
 	if head.Version != "3" || len(head.Crypto) == 0 {
 		return nil, errors.New(`keystore: no V3 keystore file: want "version":3 and "crypto"`)
 	}
+	if err := checkCrypto(head.Crypto); err != nil {
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
 	decrypts.Lock()
 	defer decrypts.Unlock()
 	opened, err := keystore.DecryptKey(data, passphrase)
@@ -87,6 +91,56 @@ func DecryptKey(data []byte, passphrase string) (*Key, error) {
 		}
 	}
 	return key, nil
+}
+
+// maxScryptMemory bounds 128·n·r of a file that is opened, in bytes: twice
+// what ScryptStandard takes.
+const maxScryptMemory = 512 << 20
+
+// checkCrypto refuses what go-ethereum would panic on (parameters that are
+// missing or of another kind, an iv of another length) or take any amount of
+// memory and time for.
+func checkCrypto(data []byte) error {
+	var c struct {
+		CipherParams struct {
+			IV string `json:"iv"`
+		} `json:"cipherparams"`
+		KDF       string         `json:"kdf"`
+		KDFParams map[string]any `json:"kdfparams"`
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	if iv, err := hex.DecodeString(c.CipherParams.IV); err != nil || len(iv) != 16 {
+		return errors.New("crypto.cipherparams.iv: want 32 hex digits")
+	}
+	if _, ok := c.KDFParams["salt"].(string); !ok {
+		return errors.New("crypto.kdfparams.salt: want hex digits")
+	}
+	number := func(name string) float64 {
+		n, _ := c.KDFParams[name].(float64) // 0 is out of bounds everywhere
+		return n
+	}
+	if n := number("dklen"); n < 32 || n > 64 {
+		return errors.New("crypto.kdfparams.dklen: want 32 to 64")
+	}
+	switch c.KDF {
+	case "scrypt":
+		n, r, p := number("n"), number("r"), number("p")
+		if n < 2 || r < 1 || p < 1 || p > 16 || 128*n*r > maxScryptMemory {
+			return fmt.Errorf("crypto.kdfparams: want n, r and p of scrypt with p up to 16 and 128·n·r up to %d", maxScryptMemory)
+		}
+	case "pbkdf2":
+		if _, ok := c.KDFParams["prf"].(string); !ok {
+			return errors.New(`crypto.kdfparams.prf: want "hmac-sha256"`)
+		}
+		if n := number("c"); n < 1 || n > 10_000_000 {
+			return errors.New("crypto.kdfparams.c: want 1 to 10000000 rounds")
+		}
+	default:
+		return fmt.Errorf("crypto.kdf is %q; want scrypt or pbkdf2", c.KDF)
+	}
+	return nil
 }
 
 // WriteKeyFile writes a keystore file of mode 0600, whole or not at all. It

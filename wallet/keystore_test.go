@@ -71,6 +71,42 @@ func TestKeystore(t *testing.T) {
 	}
 }
 
+// go-ethereum panics on most of these, and would take a terabyte for one.
+func TestKeystoreHostile(t *testing.T) {
+	data, err := wallet.EncryptKey(mustKey(t, knownKey), "pass", wallet.ScryptLight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, says string
+		f          func(crypto, params map[string]any)
+	}{
+		{"no parameters", "salt", func(c, _ map[string]any) { delete(c, "kdfparams") }},
+		{"no salt", "salt", func(_, p map[string]any) { delete(p, "salt") }},
+		{"salt a number", "salt", func(_, p map[string]any) { p["salt"] = 7 }},
+		{"no n", "n, r and p", func(_, p map[string]any) { delete(p, "n") }},
+		{"n in upper case", "n, r and p", func(_, p map[string]any) { p["N"] = p["n"]; delete(p, "n") }},
+		{"n as text", "n, r and p", func(_, p map[string]any) { p["n"] = "4096" }},
+		{"a terabyte", "n, r and p", func(_, p map[string]any) { p["n"] = 1 << 30 }},
+		{"a week", "n, r and p", func(_, p map[string]any) { p["p"] = 1 << 20 }},
+		{"no dklen", "dklen", func(_, p map[string]any) { delete(p, "dklen") }},
+		{"a short dklen", "dklen", func(_, p map[string]any) { p["dklen"] = 8 }},
+		{"short iv", "iv", func(c, _ map[string]any) { c["cipherparams"] = map[string]any{"iv": "00"} }},
+		{"no iv", "iv", func(c, _ map[string]any) { delete(c, "cipherparams") }},
+		{"pbkdf2 without prf", "prf", func(c, p map[string]any) { c["kdf"] = "pbkdf2"; p["c"] = 1 }},
+		{"pbkdf2 for ever", "rounds", func(c, p map[string]any) { c["kdf"] = "pbkdf2"; p["prf"] = "hmac-sha256"; p["c"] = 1e12 }},
+		{"unknown kdf", "kdf", func(c, _ map[string]any) { c["kdf"] = "md5" }},
+	} {
+		file := edit(t, data, func(f map[string]any) {
+			crypto := f["crypto"].(map[string]any)
+			c.f(crypto, crypto["kdfparams"].(map[string]any))
+		})
+		if got, err := wallet.DecryptKey(file, "pass"); err == nil || got != nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: DecryptKey = %v, %v", c.name, got, err)
+		}
+	}
+}
+
 // A file that another program wrote is read: the PBKDF2 vector of the Web3
 // Secret Storage definition, which has no address in it.
 func TestKeystoreFromElsewhere(t *testing.T) {

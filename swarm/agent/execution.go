@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/swarm/client"
@@ -71,26 +73,39 @@ func (x *execution) run() {
 	if x.life.Err() != nil {
 		return // the worker was stopped: another takes the task up
 	}
+	if err == nil && !utf8.ValidString(output) {
+		err = errors.New("the agent's output is not UTF-8, and can't be sent as text")
+	}
+	children, namedErr := x.named()
+	if namedErr == nil {
+		namedErr = x.answer(output, err, children)
+	}
+	if swarm.CodeOf(namedErr) == swarm.CodeTooLarge {
+		namedErr = x.answer("", fmt.Errorf("the agent's output of %d bytes is more than the server takes (%d with quoting)",
+			len(output), x.worker.info.Limits.BodyBytes), children)
+	}
+	if namedErr != nil && x.life.Err() == nil {
+		x.worker.log.Error("result not delivered", "task", x.task.ID, "error", namedErr)
+	}
+}
+
+// answer signs and posts the handler's output, or its error.
+func (x *execution) answer(output string, failure error, children []wallet.Digest) error {
 	result := swarm.Result{
 		Delegation: x.parent.Digest, TaskID: x.parent.Delegation.TaskID, To: x.task.From,
-		Status: swarm.StatusCompleted, Last: true, IssuedAt: uint64(time.Now().Unix()),
+		Status: swarm.StatusCompleted, Last: true, Children: children, IssuedAt: uint64(time.Now().Unix()),
 	}
+	if failure != nil {
+		result.Status, output = swarm.StatusFailed, strings.ToValidUTF8(failure.Error(), "\uFFFD")
+	}
+	signed, err := swarm.SignResult(x.life, x.worker.Key, x.worker.domain, result, output)
 	if err != nil {
-		result.Status, output = swarm.StatusFailed, err.Error()
+		return err
 	}
-	if result.Children, err = x.named(); err == nil {
-		var signed *swarm.SignedResult
-		signed, err = swarm.SignResult(x.life, x.worker.Key, x.worker.domain, result, output)
-		x.mu.Lock()
-		x.result = signed
-		x.mu.Unlock()
-	}
-	if err == nil {
-		err = x.post()
-	}
-	if err != nil && x.life.Err() == nil {
-		x.worker.log.Error("result not delivered", "task", x.task.ID, "error", err)
-	}
+	x.mu.Lock()
+	x.result = signed
+	x.mu.Unlock()
+	return x.post()
 }
 
 // handle calls the handler; a panic is its error.
