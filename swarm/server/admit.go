@@ -150,15 +150,12 @@ func (s *Server) create(ctx context.Context, parent *liveRun, signed *swarm.Sign
 		return nil, err
 	}
 	e := engine.Entry{Seq: seq, Root: root, Run: id}
-	if r := s.table.apply(e, rec); r != nil {
+	if r := s.table.write(e, rec); r != nil {
 		s.noted(r, rec)
 		return r, nil
 	}
-	// The consumer was faster, and saw to it.
-	if r := s.table.lookup(id); r != nil {
-		return r, nil
-	}
-	return nil, swarm.Errorf(swarm.CodeInternal, "the run %s went as it came", id)
+	// The consumer was faster, and saw to it; the run may even have ended.
+	return s.find(ctx, id)
 }
 
 // checkLoad refuses what would be too much at once; the table's lock is held.

@@ -144,11 +144,17 @@ func (rs *runStream) gone(err error) error {
 	return nil
 }
 
-// replay sends what the journal has.
+// replay sends what the journal has, up to what the server itself has taken
+// in: the hub brings the rest. A client that sees the end of a run may ask for
+// its receipt at once, and must not be told that there is none yet.
 func (rs *runStream) replay(ctx context.Context, root string) (last bool, err error) {
+	upTo := rs.server.seen.Load()
 	for e, err := range rs.server.engine.Read(ctx, root, rs.seen+1) {
 		if err != nil {
 			return false, err
+		}
+		if e.Seq > upTo {
+			break
 		}
 		rec, err := decodeRecord(e.Data)
 		if err != nil {

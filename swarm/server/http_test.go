@@ -376,4 +376,3 @@ func TestDrain(t *testing.T) {
 		t.Error(err)
 	}
 }
-

@@ -105,7 +105,7 @@ func (s *Server) recover(ctx context.Context) error {
 			s.cfg.Log.Error("journal: unreadable record", "seq", e.Seq, "run", e.Run, "error", err)
 			return
 		}
-		r := s.table.apply(e, rec)
+		r := s.table.follow(e, rec)
 		s.hub.publish(e, rec)
 		s.seen.Store(e.Seq)
 		if recovering {
@@ -189,7 +189,7 @@ func (s *Server) arm(r *liveRun) {
 // come back by the consumer: its writer may then act on it.
 func (s *Server) fold(seq uint64, r *liveRun, rec *record) {
 	e := engine.Entry{Seq: seq, Root: r.tree.rootID, Run: r.id}
-	if folded := s.table.apply(e, rec); folded != nil {
+	if folded := s.table.write(e, rec); folded != nil {
 		s.noted(folded, rec)
 	}
 	// A tree that has left the table is the writer's own to fold into.
@@ -200,8 +200,9 @@ func (s *Server) fold(seq uint64, r *liveRun, rec *record) {
 // decide saw it; otherwise decide is asked again. decide runs with the table's
 // lock held, and a nil record with a nil error leaves things as they are.
 //
-// A run that is no longer in the table was read from the journal for this one
-// request: nothing folds in what others write to it, so a lost race is an error.
+// A run that was read from the journal for this one request has no changed
+// channel: nothing folds in what others write to it, so a lost race is an
+// error, after which it is read anew.
 func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
@@ -225,8 +226,8 @@ func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 		}
 		seq, err := s.engine.AppendAfter(ctx, r.tree.rootID, r.id, seen, data)
 		if _, lost := errors.AsType[*engine.ConflictError](err); lost {
-			if s.table.lookup(r.id) != r {
-				return swarm.Errorf(swarm.CodeConflict, "the run %s was changed by another request; ask again", r.id)
+			if changed == nil {
+				return swarm.Errorf(swarm.CodeUnavailable, "the run %s was changed by another request; ask again", r.id)
 			}
 			select {
 			case <-changed:

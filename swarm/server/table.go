@@ -20,6 +20,7 @@ type table struct {
 	trees    map[string]*liveTree // by root id
 	byRun    map[string]*liveRun
 	byDigest map[wallet.Digest]*liveRun
+	followed uint64 // the newest record that came by the consumer
 	inFlight int
 	toAgent  map[wallet.Address]int
 	between  map[pair]int       // open delegations, both ways
@@ -32,7 +33,7 @@ type pair struct{ from, to wallet.Address }
 // and written with the table's lock held.
 type liveTree struct {
 	*tree
-	firstSeq uint64
+	firstSeq, lastSeq uint64 // of its records so far
 }
 
 // liveRun is a run in the table with what its waiters wait on.
@@ -60,12 +61,36 @@ func newTable(domain wallet.Digest) *table {
 	}
 }
 
-// apply folds a record in and tells which run changed, or nil where the record was known or its tree is not here. It may be told of a
-// record twice, by its writer and by the journal's consumer, and of a run's
-// records in their order.
-func (t *table) apply(e engine.Entry, rec *record) *liveRun {
+// write folds in a record that this server wrote, without waiting for it to
+// come back by the consumer. It gives the run that changed, or nil where the
+// consumer was faster.
+func (t *table) write(e engine.Entry, rec *record) *liveRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if e.Seq <= t.followed {
+		return nil
+	}
+	return t.apply(e, rec)
+}
+
+// follow folds in what the consumer brings, which is every record in order. It
+// gives the run that changed, or nil where its writer was faster. A tree
+// leaves by the consumer alone, behind its last record: one that a writer took
+// out would be begun anew by the consumer, and the other way round.
+func (t *table) follow(e engine.Entry, rec *record) *liveRun {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.followed = e.Seq
+	r := t.apply(e, rec)
+	if lt := t.trees[e.Root]; lt != nil && e.Seq >= lt.lastSeq && lt.settled() {
+		t.drop(lt)
+	}
+	return r
+}
+
+// apply folds a record in; the lock is held. It gives nil where the record was
+// known, or its tree is not here.
+func (t *table) apply(e engine.Entry, rec *record) *liveRun {
 	lt := t.trees[e.Root]
 	if lt == nil {
 		if rec.Kind != kindCreated || rec.ParentID != "" {
@@ -75,6 +100,7 @@ func (t *table) apply(e engine.Entry, rec *record) *liveRun {
 		lt = &liveTree{tree: newTree(t.domain, e.Root), firstSeq: e.Seq}
 		t.trees[e.Root] = lt
 	}
+	lt.lastSeq = max(lt.lastSeq, e.Seq)
 	r := lt.apply(e, rec)
 	if r == nil {
 		return nil
@@ -99,14 +125,10 @@ func (t *table) apply(e engine.Entry, rec *record) *liveRun {
 		t.noteLate(rec)
 	case kindCreated, kindClaimed, kindEvent, kindFound, kindCollected:
 	}
-	if lt.settled() {
-		t.drop(lt)
-	}
 	return lr
 }
 
-// drop forgets a tree. A record that its writer folded in comes once more by
-// the consumer, finds no tree, and is passed over.
+// drop forgets a tree.
 func (t *table) drop(lt *liveTree) {
 	delete(t.trees, lt.rootID)
 	for id, r := range lt.runs {
