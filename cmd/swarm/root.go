@@ -9,7 +9,7 @@ import (
 // commands lists the subcommands in the order in which the help shows them.
 func commands() []*cobra.Command {
 	return []*cobra.Command{
-		newServe(), newWorker(),
+		newDemo(), newServe(), newWorker(),
 		newAsk(), newFind(), newDelegate(), newResult(), newWatch(), newCancel(),
 		newAgents(), newWallet(), newVerify(), newParse(), newVersion(),
 	}
