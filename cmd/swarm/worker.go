@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -17,7 +19,7 @@ import (
 func newWorker() *cobra.Command {
 	w := &working{}
 	cmd := &cobra.Command{
-		Use:   "worker --exec CMD (--name NAME | --card FILE)",
+		Use:   "worker --exec CMD",
 		Short: "Be an agent: make one of any program",
 		Long: `worker registers an agent and does its tasks with a program: CMD is run by the
 shell for each task, with the task on stdin, and what it prints on stdout is the
@@ -25,11 +27,15 @@ answer, streamed as it comes. The answer is UTF-8 text of at most 8 MiB. Where
 CMD fails, the task does, and the last lines of stderr say why. CMD and all that
 it started is killed when the task is cancelled or its deadline passes.
 
+Others find the agent by what --name, --summary and --description say, or --card.
+Without them it is named after CMD's program, and says that it runs CMD.
+
 The agent's key is that of --key, else swarm/agents/NAME.json in your
 configuration folder, made at first use: a worker that is started again is the
 same agent. SWARM_KEY is yours, and not used here. The worker comes back by
 itself when the server is restarted, and stops at SIGTERM.`,
-		Example: `  swarm worker --name words --summary 'counts the words of a text' --exec 'wc -w'
+		Example: `  swarm worker --exec 'wc -w'
+  swarm worker --name words --summary 'counts the words of a text' --exec 'wc -w'
   swarm worker --card french.json --key french-key.json --exec ./translate --concurrency 2`,
 		Args: arguments(0, 0),
 		RunE: w.run,
@@ -61,10 +67,8 @@ type working struct {
 
 func (w *working) run(cmd *cobra.Command, _ []string) error {
 	switch {
-	case w.exec == "":
+	case strings.TrimSpace(w.exec) == "":
 		return usagef("--exec is missing: want the command that does a task, such as --exec 'wc -w'")
-	case w.card.Name == "" && w.cardFile == "":
-		return usagef("--name is missing: want the agent's name, or its card with --card")
 	case w.concurrency < 1 || w.concurrency > 1000:
 		return usagef("--concurrency is %d; allowed are 1 to 1000", w.concurrency)
 	}
@@ -103,6 +107,12 @@ func (w *working) run(cmd *cobra.Command, _ []string) error {
 // wholeCard gives the card of --card with what the flags say.
 func (w *working) wholeCard(cmd *cobra.Command) (*swarm.Card, error) {
 	if w.cardFile == "" {
+		if w.card.Name == "" {
+			w.card.Name = filepath.Base(strings.Fields(w.exec)[0])
+		}
+		if w.card.Summary == "" {
+			w.card.Summary = "runs " + w.exec + " on the text of a task"
+		}
 		return &w.card, nil
 	}
 	card, err := readCard(cmd, w.cardFile)

@@ -77,6 +77,7 @@ type tree struct {
 	rootID string
 	runs   map[string]*run
 	order  []*run // by creation: a run stands behind the one above it
+	open   int    // how many have no outcome
 }
 
 func newTree(domain wallet.Digest, rootID string) *tree {
@@ -100,6 +101,7 @@ func (t *tree) apply(e engine.Entry, rec *record) *run {
 	case kindEvent:
 		r.see(rec)
 	case kindOutcome:
+		t.open--
 		r.state, r.outcome, r.outcomeSeq, r.endedAt = rec.State, rec, e.Seq, time.UnixMilli(rec.TS)
 	case kindLate:
 		r.late = rec
@@ -125,6 +127,7 @@ func (t *tree) create(e engine.Entry, rec *record) *run {
 	}
 	t.runs[e.Run] = r
 	t.order = append(t.order, r)
+	t.open++
 	return r
 }
 
@@ -186,16 +189,6 @@ func (r *run) unsettled() []*run {
 		}
 	}
 	return out
-}
-
-// settled reports whether nothing in the tree is without its outcome.
-func (t *tree) settled() bool {
-	for _, r := range t.order {
-		if !r.state.Terminal() {
-			return false
-		}
-	}
-	return true
 }
 
 // view gives a run as its requester sees it.

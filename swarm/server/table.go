@@ -82,7 +82,7 @@ func (t *table) follow(e engine.Entry, rec *record) *liveRun {
 	defer t.mu.Unlock()
 	t.followed = e.Seq
 	r := t.apply(e, rec)
-	if lt := t.trees[e.Root]; lt != nil && e.Seq >= lt.lastSeq && lt.settled() {
+	if lt := t.trees[e.Root]; lt != nil && e.Seq >= lt.lastSeq && lt.open == 0 {
 		t.drop(lt)
 	}
 	return r
