@@ -39,7 +39,7 @@
 //
 // # Bounds
 //
-// A Renderer remembers the names of 1000 agents and pairs the newest 1000 open
+// A Renderer remembers the names of 1000 agents and pairs the newest 256 open
 // calls. A Terminal keeps 2000 bytes of each of 100 children's unfinished
 // lines. Both forget what is beyond.
 package display

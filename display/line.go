@@ -115,8 +115,11 @@ func (l Line) took() string {
 	switch {
 	case l.Elapsed < time.Millisecond:
 		return ""
-	case l.Kind == KindToolStart: // it is running
-		return duration(l.Elapsed)
+	case l.Kind == KindToolStart && l.Elapsed < time.Second:
+		// It is running: milliseconds would only flicker.
+		return fmt.Sprintf("for %.1f s", l.Elapsed.Seconds())
+	case l.Kind == KindToolStart:
+		return "for " + duration(l.Elapsed)
 	case l.Failed:
 		return "after " + duration(l.Elapsed)
 	}

@@ -54,14 +54,13 @@ func (t *Terminal) region() []string {
 		return rows
 	}
 	limit, height := t.size()
-	running := t.renderer.running(time.Now())
-	shown := running[:min(len(running), maxRunning, max(height/3, 1))]
+	running, more := t.renderer.running(time.Now(), min(maxRunning, max(height/3, 1)))
 	frames := spinner.MiniDot.Frames
-	for _, l := range shown {
+	for _, l := range running {
 		l.Mark = frames[t.live.frame%len(frames)]
 		rows = append(rows, ansi.Truncate(l.indent()+l.render(t.styles), limit, "…"))
 	}
-	if more := len(running) - len(shown); more > 0 {
+	if more > 0 {
 		rows = append(rows, t.styles.apply(&t.styles.faint, fmt.Sprintf("  and %d more", more)))
 	}
 	return rows

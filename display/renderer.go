@@ -11,7 +11,7 @@ import (
 
 // Bounds of what a Renderer remembers.
 const (
-	maxCalls = 1000 // calls that are open; of more, the oldest are forgotten
+	maxCalls = 256  // calls that are open; of more, the oldest are forgotten
 	maxNames = 1000 // agents' names
 )
 
@@ -189,20 +189,22 @@ func (r *Renderer) forget() {
 	r.begun, r.added = begun, len(open)+1
 }
 
-// running gives the calls that are open, oldest first, as lines whose Elapsed
-// is the time since their start, at an instant of the renderer's clock.
-func (r *Renderer) running(now time.Time) []Line {
-	var lines []Line
-	for _, c := range r.calls.Open() {
+// running gives the calls that are open, oldest first and so many at most, and
+// how many more there are. They are lines whose Elapsed is the time since their
+// start, at an instant of the renderer's clock.
+func (r *Renderer) running(now time.Time, limit int) (lines []Line, more int) {
+	open := r.calls.Open()
+	more = max(len(open)-limit, 0)
+	for _, c := range open[:len(open)-more] {
 		at := r.last
 		if !at.sent.IsZero() && !at.arrived.IsZero() {
 			// The sender's clock goes on from its newest frame.
 			at.sent = at.sent.Add(max(now.Sub(at.arrived), 0))
 		}
 		at.arrived = now
-		l := r.started(*c.StartEvent)
+		l, _ := finish(r.started(*c.StartEvent))
 		l.Elapsed = at.since(r.begun[c.Start])
 		lines = append(lines, l)
 	}
-	return lines
+	return lines, more
 }

@@ -176,7 +176,8 @@ func (t *Terminal) Close() error {
 	t.closed = true
 	t.endText()
 	t.flushChildren(Line{})
-	for _, l := range t.renderer.running(time.Now()) {
+	running, _ := t.renderer.running(time.Now(), maxCalls)
+	for _, l := range running {
 		l.Kind, l.Mark, l.Failed = KindStatus, markNote, true
 		l.Who, l.Verb, l.Whom, l.Text = cmp.Or(l.Whom, l.Who), "did not end", "", ""
 		t.line(l)
@@ -190,8 +191,8 @@ func (t *Terminal) Close() error {
 	return t.err
 }
 
-// line writes a line: on a terminal cut to its width, but for failures, whose
-// causes are wrapped, because they are what one came to read.
+// line writes a line: in a live view cut to the width, but for failures, ends
+// and receipts, which are wrapped: nothing else tells what they tell.
 func (t *Terminal) line(l Line) {
 	text := l.indent() + l.render(t.styles)
 	if t.live == nil {
@@ -199,7 +200,7 @@ func (t *Terminal) line(l Line) {
 		return
 	}
 	limit, _ := t.size()
-	if !l.Failed {
+	if !l.Failed && l.Kind != KindEnd && l.Kind != KindReceipt {
 		t.row(ansi.Truncate(text, limit, "…"))
 		return
 	}
