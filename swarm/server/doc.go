@@ -54,6 +54,7 @@
 //
 // A request has at most 10 MiB, an event 1 MiB, a card 64 KiB; a delegation
 // lasts at most 300 s and 5 hops; 10,000 runs are in flight at most, 1,000 of
-// them to one agent. Records are kept for 24 hours. Each error states the
+// them to one agent; a run reports at most 100,000 events and has at most 1,000
+// tools of its worker's open. Records are kept for 24 hours. Each error states the
 // limit that it is about.
 package server

@@ -188,6 +188,7 @@ func TestReport(t *testing.T) {
 		`{"type":"tool_end","toolName":"swarm_delegate","toolCallId":"1"}`: swarm.CodeForbidden,
 		`{"type":"tool_start","toolName":"delegate","toolCallId":"1"}`:     swarm.CodeForbidden,
 		`{"type":"tool_start","toolName":"grep"}`:                          swarm.CodeInvalid,
+		`{"type":"tool_end","toolName":"grep","toolCallId":"never"}`:       swarm.CodeInvalid,
 		`{"delta":"x"}`: swarm.CodeInvalid,
 		`[1]`:           swarm.CodeInvalid,
 		`{"type":"a"}{`: swarm.CodeInvalid,

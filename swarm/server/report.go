@@ -48,11 +48,12 @@ func cleanEvent(data []byte) (kind string, clean json.RawMessage, err error) {
 		if err == nil && tool.Family == events.FamilyAgent {
 			return "", nil, swarm.Errorf(swarm.CodeForbidden, "tool events of %q are the server's own", name)
 		}
-		if members["display"] == nil {
-			members["display"], err = json2.Marshal(events.Display{Kind: "tool", Name: name})
-			if err != nil {
-				return "", nil, err
-			}
+		if err := giveDisplay(members, events.Display{Kind: "tool", Name: name}); err != nil {
+			return "", nil, err
+		}
+	case strings.HasPrefix(kind, "plan.") || strings.HasPrefix(kind, "approval."):
+		if err := giveDisplay(members, events.Display{Kind: "harness", Name: kind}); err != nil {
+			return "", nil, err
 		}
 	}
 	delete(members, "runId")
@@ -61,11 +62,40 @@ func cleanEvent(data []byte) (kind string, clean json.RawMessage, err error) {
 	return kind, clean, err
 }
 
+// giveDisplay adds a display where the worker gave none.
+func giveDisplay(members map[string]json.RawMessage, d events.Display) (err error) {
+	if members["display"] == nil {
+		members["display"], err = json2.Marshal(d)
+	}
+	return err
+}
+
+// Bounds of what one run reports.
+const (
+	maxRunEvents = 100_000
+	maxOpenTools = 1_000
+)
+
+// checkEvent applies the rules that depend on what the run reported before:
+// every tool has one start and one end. The table's lock is held.
+func (r *run) checkEvent(kind string, rec *record) error {
+	switch tool := toolOf(rec); {
+	case r.events >= maxRunEvents:
+		return swarm.Errorf(swarm.CodeTooLarge, "the run %s has reported %d events, the most that are allowed", r.id, maxRunEvents)
+	case kind == events.TypeToolStart && len(r.open) >= maxOpenTools:
+		return swarm.Errorf(swarm.CodeTooLarge, "the run %s has %d tools open, the most that are allowed", r.id, maxOpenTools)
+	case kind == events.TypeToolEnd && !slices.Contains(r.open, tool):
+		return swarm.Errorf(swarm.CodeInvalid, "tool_end of %q, call %q: no such call is open", tool.name, tool.callID)
+	}
+	return nil
+}
+
 // report writes what a worker's execution of a task reported, the first of the
 // events having the given number. Events that were posted before are passed
 // over, so that a post may be repeated.
 func (s *Server) report(r *liveRun, execution string, first uint64, posted [][]byte) error {
 	clean := make([]json.RawMessage, 0, len(posted))
+	kinds := make([]string, 0, len(posted))
 	for i, data := range posted {
 		kind, event, err := cleanEvent(data)
 		if err != nil {
@@ -77,7 +107,7 @@ func (s *Server) report(r *liveRun, execution string, first uint64, posted [][]b
 			}
 			event = nil
 		}
-		clean = append(clean, event)
+		clean, kinds = append(clean, event), append(kinds, kind)
 	}
 	for i, event := range clean {
 		number := first + uint64(i)
@@ -92,7 +122,8 @@ func (s *Server) report(r *liveRun, execution string, first uint64, posted [][]b
 			case r.execution == execution && number <= r.number:
 				return nil, nil
 			}
-			return &record{Kind: kindEvent, Event: event, Execution: execution, Number: number}, nil
+			rec := &record{Kind: kindEvent, Event: event, Execution: execution, Number: number}
+			return rec, r.checkEvent(kinds[i], rec)
 		})
 		if err != nil {
 			return err

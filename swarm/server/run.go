@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -42,6 +43,7 @@ type run struct {
 
 	lastSeq   uint64 // of its newest record
 	streamed  bool   // its worker sent text
+	events    int    // that its worker reported
 	open      []openTool
 	execution string // whose events were seen last, and how many
 	number    uint64
@@ -133,13 +135,16 @@ func (t *tree) create(e engine.Entry, rec *record) *run {
 
 // see notes what of a worker's event matters later.
 func (r *run) see(rec *record) {
+	r.events++
 	r.execution, r.number = rec.Execution, rec.Number
 	kind := gjson.GetBytes(rec.Event, "type").Str
 	switch kind {
 	case events.TypeTextDelta:
 		r.streamed = true
 	case events.TypeToolStart:
-		r.open = append(r.open, toolOf(rec))
+		if tool := toolOf(rec); !slices.Contains(r.open, tool) { // again: pending, then running
+			r.open = append(r.open, tool)
+		}
 	case events.TypeToolEnd:
 		ended := toolOf(rec)
 		for i, tool := range r.open {
