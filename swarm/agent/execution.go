@@ -19,6 +19,8 @@ import (
 // execution is one task's one run of the handler.
 type execution struct {
 	worker *Worker
+	info   *swarm.Info   // of the server when the task came; a rejoin changes the worker's
+	domain wallet.Digest // likewise
 	task   *Task
 	parent client.Parent // this task's delegation, as the one above those it makes
 
@@ -42,8 +44,8 @@ type child struct {
 
 func newExecution(life context.Context, w *Worker, task *swarm.Task) *execution {
 	d := &task.Signed.Delegation
-	x := &execution{worker: w, life: life}
-	x.parent = client.Parent{Delegation: d, Digest: d.Digest(w.domain), Root: d.Root}
+	x := &execution{worker: w, info: w.info, domain: w.domain, life: life}
+	x.parent = client.Parent{Delegation: d, Digest: d.Digest(x.domain), Root: d.Root}
 	if d.Hop == 0 {
 		x.parent.Root = x.parent.Digest
 	}
@@ -57,7 +59,7 @@ func newExecution(life context.Context, w *Worker, task *swarm.Task) *execution 
 	ctx, stop := context.WithDeadlineCause(life, x.task.Deadline, swarm.Errorf(swarm.CodeTimeout, "the task's deadline passed"))
 	ctx, cancel := context.WithCancelCause(ctx)
 	x.ctx, x.cancel = ctx, func(cause error) { cancel(cause); stop() }
-	x.report = newReporter(w.client, task.ID, rand.Text())
+	x.report = newReporter(w.client, task.ID, rand.Text(), x.info.Limits.BodyBytes)
 	return x
 }
 
@@ -82,7 +84,7 @@ func (x *execution) run() {
 	}
 	if swarm.CodeOf(namedErr) == swarm.CodeTooLarge {
 		namedErr = x.answer("", fmt.Errorf("the agent's output of %d bytes is more than the server takes (%d with quoting)",
-			len(output), x.worker.info.Limits.BodyBytes), children)
+			len(output), x.info.Limits.BodyBytes), children)
 	}
 	if namedErr != nil && x.life.Err() == nil {
 		x.worker.log.Error("result not delivered", "task", x.task.ID, "error", namedErr)
@@ -98,7 +100,7 @@ func (x *execution) answer(output string, failure error, children []wallet.Diges
 	if failure != nil {
 		result.Status, output = swarm.StatusFailed, strings.ToValidUTF8(failure.Error(), "\uFFFD")
 	}
-	signed, err := swarm.SignResult(x.life, x.worker.Key, x.worker.domain, result, output)
+	signed, err := swarm.SignResult(x.life, x.worker.Key, x.domain, result, output)
 	if err != nil {
 		return err
 	}
@@ -184,7 +186,7 @@ func (x *execution) delegate(ctx context.Context, r swarm.Request) (*swarm.Outco
 	if err != nil {
 		return nil, err
 	}
-	c := &child{digest: signed.Delegation.Digest(x.worker.domain), id: signed.Delegation.ID(), unsure: true}
+	c := &child{digest: signed.Delegation.Digest(x.domain), id: signed.Delegation.ID(), unsure: true}
 	x.mu.Lock()
 	x.children = append(x.children, c)
 	x.mu.Unlock()
@@ -201,7 +203,7 @@ func (x *execution) delegate(ctx context.Context, r swarm.Request) (*swarm.Outco
 		return nil, fmt.Errorf("the server answered about %s, not %s", outcome.ID, c.id)
 	}
 	if outcome.Result != nil {
-		c.result = outcome.Result.Result.Digest(x.worker.domain)
+		c.result = outcome.Result.Result.Digest(x.domain)
 	}
 	return outcome, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/swarmseal/swarmseal/events"
 	"github.com/swarmseal/swarmseal/swarm"
@@ -17,8 +18,8 @@ import (
 // Bounds of what a reporter holds.
 const (
 	flushEvery   = 20 * time.Millisecond
-	maxBuffered  = 4 << 20 // bytes; a handler that reports faster waits
-	maxTextDelta = 64 << 10
+	maxBuffered  = 4 << 20  // bytes; a handler that reports faster waits
+	maxTextDelta = 64 << 10 // bytes; an event has less than twice as many, at most six times that in JSON
 )
 
 // reporter posts a handler's events in batches. Pieces of text that follow one
@@ -27,6 +28,7 @@ type reporter struct {
 	client    *client.Client
 	path      string
 	execution string
+	maxBatch  int // bytes of one post
 
 	mu     sync.Mutex
 	room   sync.Cond // signalled when a batch has gone
@@ -42,10 +44,14 @@ type reporter struct {
 	next    uint64        // number of the next event that is posted
 }
 
-func newReporter(c *client.Client, id, execution string) *reporter {
+// newReporter makes a reporter for a server that takes maxBody bytes at once.
+func newReporter(c *client.Client, id, execution string, maxBody int64) *reporter {
 	r := &reporter{
-		client: c, path: "/delegations/" + id + "/events", execution: execution,
+		client: c, path: "/delegations/" + id + "/events", execution: execution, maxBatch: maxBuffered,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	if maxBody > 0 && maxBody < maxBuffered {
+		r.maxBatch = int(maxBody)
 	}
 	r.room.L = &r.mu
 	return r
@@ -54,11 +60,30 @@ func newReporter(c *client.Client, id, execution string) *reporter {
 func (r *reporter) text(delta string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.delta = append(r.delta, delta...)
-	if len(r.delta) >= maxTextDelta {
-		r.endText()
+	n := len(delta)
+	for delta != "" {
+		piece := delta[:textPiece(delta)]
+		delta = delta[len(piece):]
+		r.delta = append(r.delta, piece...)
+		if len(r.delta) >= maxTextDelta {
+			r.endText()
+		}
 	}
-	r.queued(len(delta))
+	r.queued(n)
+}
+
+// textPiece gives how much of a text goes into one event: maxTextDelta bytes
+// at most, and no part of a character.
+func textPiece(text string) int {
+	if len(text) <= maxTextDelta {
+		return len(text)
+	}
+	for n := maxTextDelta; n > maxTextDelta-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) {
+			return n
+		}
+	}
+	return maxTextDelta // it is no UTF-8 anyway
 }
 
 func (r *reporter) emit(event []byte) {
@@ -167,7 +192,7 @@ func (r *reporter) flush(ctx context.Context) error {
 	r.mu.Unlock()
 	for len(batch) > 0 && err == nil {
 		n, size := 0, 0
-		for n < len(batch) && (n == 0 || size+len(batch[n]) < maxBuffered) {
+		for n < len(batch) && (n == 0 || size+len(batch[n]) < r.maxBatch) {
 			size += len(batch[n]) + 1
 			n++
 		}

@@ -82,6 +82,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	case w.client != nil:
 		return errors.New("agent: Worker.Run was called before")
 	}
+	// A card that no server takes is told at once, also where none is there.
+	card := w.Card
+	card.Wallet = w.Key.Address()
+	if err := card.Check(); err != nil {
+		return err
+	}
 	w.client = &client.Client{BaseURL: w.Server, Signer: w.Key, HTTP: w.HTTP}
 	w.tasks = make(map[string]*execution)
 	w.log = w.Log

@@ -97,16 +97,36 @@ func (c *Client) register(ctx context.Context, card swarm.Card, active bool) err
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	signed, err := swarm.SignRegistration(ctx, c.Signer, swarm.Domain(info.ChainID), swarm.Registration{
-		Seq: uint64(now.UnixMilli()), Active: active, Endpoint: card.URL,
-		IssuedAt: uint64(now.Unix()), ExpiresAt: uint64(now.Add(registrationAge).Unix()), Nonce: newNonce(),
-	}, string(text))
-	if err != nil {
-		return err
+	var kept uint64 // the seq of the registration that stood in the way
+	for tries := 1; ; tries++ {
+		now := time.Now()
+		signed, err := swarm.SignRegistration(ctx, c.Signer, swarm.Domain(info.ChainID), swarm.Registration{
+			Seq: max(uint64(now.UnixMilli()), kept+1), Active: active, Endpoint: card.URL,
+			IssuedAt: uint64(now.Unix()), ExpiresAt: uint64(now.Add(registrationAge).Unix()), Nonce: newNonce(),
+		}, string(text))
+		if err != nil {
+			return err
+		}
+		err = c.do(ctx, request{method: http.MethodPut, path: "/agents/" + card.Wallet.String(), body: signed})
+		if swarm.CodeOf(err) != swarm.CodeConflict || tries == registrationTries {
+			return err
+		}
+		// Many workers of one wallet register in the same moment when their
+		// server is back, or another one's clock is ahead.
+		there, getErr := c.Agent(ctx, card.Wallet)
+		if getErr != nil {
+			return err
+		}
+		if active && there.Registration.Card == string(text) {
+			return nil
+		}
+		kept = there.Registration.Registration.Seq
 	}
-	return c.do(ctx, request{method: http.MethodPut, path: "/agents/" + card.Wallet.String(), body: signed})
 }
+
+// registrationTries bounds how often a registration is made anew because
+// another one of the same wallet was faster.
+const registrationTries = 10
 
 // registrationAge is how long a registration may take to arrive.
 const registrationAge = 5 * time.Minute

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,18 +58,26 @@ func (c *Client) Stream() *stream.Client {
 	return &stream.Client{BaseURL: c.BaseURL, HTTP: c.HTTP}
 }
 
-// Info gives what the server says of itself, asked once.
+// Info gives what the server says of itself. It is asked once; the lock is not
+// held meanwhile, so that nobody waits longer than its own ctx.
 func (c *Client) Info(ctx context.Context) (*swarm.Info, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.info == nil {
-		var info swarm.Info
-		if err := c.do(ctx, request{method: http.MethodGet, path: "/.well-known/swarmseal", into: &info}); err != nil {
-			return nil, err
-		}
-		c.info = &info
+	known := c.info
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
 	}
-	return c.info, nil
+	var info swarm.Info
+	if err := c.do(ctx, request{method: http.MethodGet, path: "/.well-known/swarmseal", into: &info}); err != nil {
+		return nil, err
+	}
+	if info.Server.IsZero() {
+		return nil, fmt.Errorf("GET %s/.well-known/swarmseal: the answer names no server: is this the URL of a Swarmseal server?", c.BaseURL)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.info = &info
+	return &info, nil
 }
 
 // request is one exchange of JSON. A body is sent as it is where it is bytes.
@@ -94,7 +103,11 @@ func (c *Client) do(ctx context.Context, r request) error {
 		}
 		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, strings.TrimSuffix(c.BaseURL, "/")+r.path, body)
+	base, err := c.baseURL()
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, base+r.path, body)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
@@ -141,6 +154,19 @@ func (c *Client) do(ctx context.Context, r request) error {
 	return nil
 }
 
+// baseURL gives BaseURL without a slash at its end. What waiting can't mend is
+// told from a server that is not there: a request to it would be retried.
+func (c *Client) baseURL() (string, error) {
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return "", fmt.Errorf("client: BaseURL: %w", err)
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+		return "", fmt.Errorf("client: BaseURL %q: want http:// or https://, a host and at most a path", base.Redacted())
+	}
+	return strings.TrimSuffix(c.BaseURL, "/"), nil
+}
+
 // unreachableError says that the server was not reached, or cut the answer.
 type unreachableError struct{ err error }
 
@@ -158,6 +184,10 @@ func answerError(status int, data []byte) error {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		code = swarm.CodeUnavailable // a proxy's own page
+	case http.StatusTooManyRequests:
+		code = swarm.CodeRateLimited
+	case http.StatusRequestEntityTooLarge:
+		code = swarm.CodeTooLarge
 	}
 	return swarm.Errorf(code, "the answer is %d %s and no error of a Swarmseal server", status, http.StatusText(status))
 }
@@ -204,32 +234,41 @@ func (c *Client) Authorization(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	now := time.Now()
+	c.mu.Lock()
+	known := c.token
+	c.mu.Unlock()
+	if known != nil && int64(known.ExpiresAt) >= now.Add(time.Minute).Unix() {
+		return bearer + known.Token, nil
+	}
+	session := swarm.Session{
+		Origin: swarm.SessionOrigin(info.Server), Scope: []string{swarm.ScopeWorker},
+		IssuedAt: uint64(now.Unix()), ExpiresAt: uint64(now.Add(swarm.MaxSessionAge).Unix()), Nonce: newNonce(),
+	}
+	signed, err := swarm.SignSession(ctx, c.Signer, swarm.Domain(info.ChainID), session)
+	if err != nil {
+		return "", err
+	}
+	var token swarm.Token
+	if err := c.do(ctx, request{method: http.MethodPost, path: "/sessions", body: signed, into: &token}); err != nil {
+		return "", err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	if c.token == nil || int64(c.token.ExpiresAt) < now.Add(time.Minute).Unix() {
-		session := swarm.Session{
-			Origin: swarm.SessionOrigin(info.Server), Scope: []string{swarm.ScopeWorker},
-			IssuedAt: uint64(now.Unix()), ExpiresAt: uint64(now.Add(swarm.MaxSessionAge).Unix()), Nonce: newNonce(),
-		}
-		signed, err := swarm.SignSession(ctx, c.Signer, swarm.Domain(info.ChainID), session)
-		if err != nil {
-			return "", err
-		}
-		var token swarm.Token
-		if err := c.do(ctx, request{method: http.MethodPost, path: "/sessions", body: signed, into: &token}); err != nil {
-			return "", err
-		}
-		c.token = &token
-	}
-	return "Bearer " + c.token.Token, nil
+	c.token = &token
+	return bearer + token.Token, nil
 }
 
-// forget drops a token that the server no longer takes.
-func (c *Client) forget() {
+const bearer = "Bearer "
+
+// forget drops a token that the server no longer takes, unless another request
+// has signed in again meanwhile.
+func (c *Client) forget(auth string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.token = nil
+	if c.token != nil && bearer+c.token.Token == auth {
+		c.token = nil
+	}
 }
 
 // doSignedIn is do with the wallet's token. A server that was restarted knows
@@ -248,7 +287,7 @@ func (c *Client) doSignedIn(ctx context.Context, r request) error {
 		if again || swarm.CodeOf(err) != swarm.CodeUnauthenticated {
 			return err
 		}
-		c.forget()
+		c.forget(auth)
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *Swarm) Up() {
 		s.t.Fatal(err)
 	}
 	s.Server = srv
-	s.http = &http.Server{Handler: srv.Handler(), ErrorLog: log.New(io.Discard, "", 0)}
+	s.http = &http.Server{Handler: srv.Handler(), ErrorLog: log.New(io.Discard, "", 0), ConnState: s.track}
 	listener := s.net.listen()
 	s.served.Go(func() { _ = s.http.Serve(listener) })
 }
@@ -81,6 +81,18 @@ func (s *Swarm) Down() {
 	s.Server.Close()
 	s.served.Wait()
 	s.Server = nil
+}
+
+// track counts the connections: http.Server.Close does not wait for the
+// goroutines that serve them, and a bubble must not end before they do.
+func (s *Swarm) track(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.served.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.served.Done()
+	case http.StateActive, http.StateIdle:
+	}
 }
 
 // NewKey makes a key.
@@ -119,13 +131,23 @@ func (s *Swarm) Work(name string, handle agent.HandlerFunc) *Worker {
 	})
 }
 
-// Start starts a worker and waits until its inbox is open.
+// Start starts a worker and waits until its inbox is open. Its Server is set to
+// the swarm's, and its HTTP, where it is nil.
 func (s *Swarm) Start(w *agent.Worker) *Worker {
 	s.t.Helper()
-	w.Server, w.HTTP = BaseURL, s.HTTP
+	w.Server = BaseURL
+	if w.HTTP == nil {
+		w.HTTP = s.HTTP
+	}
 	opened := make(chan struct{})
 	var once sync.Once
-	w.OnConnect = func() { once.Do(func() { close(opened) }) }
+	told := w.OnConnect
+	w.OnConnect = func() {
+		once.Do(func() { close(opened) })
+		if told != nil {
+			told()
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	done := make(chan struct{})
