@@ -284,7 +284,7 @@ func (r *Renderer) progress(e events.Event, f members) (Line, bool) {
 		if says = cmp.Or(says, shown); says == "" && f.cause("error") == "" {
 			return Line{}, false
 		}
-		l = r.note(strings.Join(nonEmpty(f.text("stage"), f.text("action"), status), " "), says, 0)
+		l = r.note(cmp.Or(strings.Join(nonEmpty(f.text("stage"), f.text("action"), status), " "), "trace"), says, 0)
 	case events.TypeStart, events.TypeProgress, events.TypeStep, events.TypeAgent, events.TypeResponse, events.TypeResult:
 		l = r.note(e.Type, cmp.Or(says, f.say("output", "result", "response", "content", "text")), 0)
 		if f == nil {

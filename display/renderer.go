@@ -100,9 +100,11 @@ func (r *Renderer) Line(e events.Event) (Line, bool) {
 // false for a piece of text in which nothing is.
 func finish(l Line) (Line, bool) {
 	if l.Kind == KindText || l.Kind == KindThinking {
-		l.Text = CleanText(l.Text)
+		if l.Text = CleanText(l.Text); l.Text == "" {
+			return Line{}, false
+		}
 		l.Who = brief(l.Who, maxName)
-		return l, l.Text != ""
+		return l, true
 	}
 	l.Who, l.Verb, l.Whom = brief(l.Who, 2*maxName), brief(l.Verb, 2*maxName), brief(l.Whom, 2*maxName)
 	l.Text = brief(l.Text, maxText)

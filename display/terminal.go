@@ -178,7 +178,7 @@ func (t *Terminal) Close() error {
 	t.flushChildren(Line{})
 	running, _ := t.renderer.running(time.Now(), maxCalls)
 	for _, l := range running {
-		l.Kind, l.Mark, l.Failed = KindStatus, markNote, true
+		l.Kind, l.Mark = KindStatus, markNote
 		l.Who, l.Verb, l.Whom, l.Text = cmp.Or(l.Whom, l.Who), "did not end", "", ""
 		t.line(l)
 	}

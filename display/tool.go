@@ -15,6 +15,9 @@ const maxFound = 5
 // tool gives the line of an event of a known family.
 func (r *Renderer) tool(te events.ToolEvent) (Line, bool) {
 	call, before := r.pair(te)
+	if te.Delegates() && te.Display != nil {
+		r.name(te.Agent(), te.Display.Name) // of whatever kind: it is the agent's
+	}
 	if te.Start {
 		return r.started(te), !before
 	}
