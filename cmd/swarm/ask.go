@@ -93,11 +93,12 @@ func (a *asking) stream(ctx context.Context, cmd *cobra.Command, c *client.Clien
 	ctx, cancel := context.WithDeadlineCause(ctx, time.Unix(int64(d.ExpiresAt), 0).Add(outcomeGrace),
 		swarm.Errorf(swarm.CodeTimeout, "the server told of no outcome of %s within %v after its deadline", d.ID(), outcomeGrace))
 	defer cancel()
+	// Before it is sent: whoever has the id can cancel, whatever happens next.
+	cmd.PrintErrf("run %s to %v\n", d.ID(), d.To)
 	err := client.Retry(ctx, func() error { return c.Post(ctx, "/delegations", nil, signed, nil) })
 	if err != nil {
 		return err
 	}
-	cmd.PrintErrf("run %s to %v\n", d.ID(), d.To)
 	return a.view.follow(ctx, cmd, c, d.ID(), "", patient)
 }
 

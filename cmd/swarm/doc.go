@@ -28,7 +28,8 @@
 //	6  cancelled or interrupted
 //	7  the server was not reached, or is not available
 //
-// Errors are one line on stderr, with --json {"error":{"code","message"}}.
+// An error is one line, the last on stderr; with --json it is
+// {"error":{"code","message"}}, its code one of package swarm's.
 //
 // # Environment
 //

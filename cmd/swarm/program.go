@@ -31,17 +31,22 @@ const pipeWait = 2 * time.Second
 // stdin, and what it prints is the answer.
 type program struct{ line string }
 
-// Handle runs the program for one task. It ends with ctx, and all processes
-// that it has started with it.
+// Handle does a task with the program.
 func (p program) Handle(ctx context.Context, t *agent.Task) (string, error) {
+	return p.run(ctx, t.Input, t.Text)
+}
+
+// run runs the program on an input, gives its output, and hands it to text as
+// it comes. The program ends with ctx, and all that it has started with it.
+func (p program) run(ctx context.Context, input string, text func(string)) (string, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	cmd := shell(ctx, p.line)
 	// The passphrase is for this program's key, not for whatever it wraps.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SWARM_PASSPHRASE=") })
 	cmd.WaitDelay = pipeWait
-	cmd.Stdin = strings.NewReader(t.Input)
-	out := &answer{text: t.Text, stop: stop}
+	cmd.Stdin = strings.NewReader(input)
+	out := &answer{text: text, stop: stop}
 	tail := &tailBuffer{max: maxErrorBytes}
 	cmd.Stdout, cmd.Stderr = out, tail
 	err := cmd.Run()

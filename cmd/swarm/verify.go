@@ -121,7 +121,7 @@ func printReport(w io.Writer, r *swarm.Report) error {
 		if len(checks[i]) == 0 {
 			continue
 		}
-		fmt.Fprintf(table, "\n%s\n", place(i))
+		fmt.Fprintln(table, place(i))
 		for _, c := range checks[i] {
 			if c.Held {
 				fmt.Fprintf(table, "  held\t%s\n", c.Rule)
@@ -133,9 +133,9 @@ func printReport(w io.Writer, r *swarm.Report) error {
 			return err
 		}
 	}
-	verdict := "\nverified"
+	verdict := "verified"
 	if !r.Verified {
-		verdict = "\nnot verified"
+		verdict = "not verified"
 	}
 	_, err := fmt.Fprintln(w, verdict)
 	return err
