@@ -152,8 +152,10 @@ func TestHostileTerminal(t *testing.T) {
 			screen := NewTerminal(&b, tt.opts)
 			for _, e := range hostileEvents() {
 				screen.Event(e)
+				screen.mu.Lock() // the spinner writes too
 				out := b.String()
 				b.Reset()
+				screen.mu.Unlock()
 				for _, re := range tt.strip {
 					out = re.ReplaceAllString(out, "")
 				}
