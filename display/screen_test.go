@@ -2,9 +2,11 @@ package display
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -15,6 +17,7 @@ import (
 // Terminal may send and fails the test for all else.
 type screen struct {
 	t     *testing.T
+	mu    sync.Mutex // the spinner writes while a test reads
 	width int
 	cells [][]string // by row and column; "" is the second half of a wide one
 	row   int
@@ -24,6 +27,8 @@ type screen struct {
 var escape = regexp.MustCompile(`^\x1b\[([?]?)([0-9;]*)([A-Za-z])`)
 
 func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for text := string(p); text != ""; {
 		switch {
 		case text[0] == '\r':
@@ -33,7 +38,8 @@ func (s *screen) Write(p []byte) (int, error) {
 		case text[0] == 0x1b:
 			m := escape.FindStringSubmatch(text)
 			if m == nil {
-				s.t.Fatalf("unknown sequence at %q", text[:min(len(text), 20)])
+				s.t.Errorf("unknown sequence at %q", text[:min(len(text), 20)])
+				return 0, io.ErrUnexpectedEOF
 			}
 			s.control(m[1]+m[3], m[2])
 			text = text[len(m[0]):]
@@ -51,7 +57,7 @@ func (s *screen) control(kind, arg string) {
 	case "m":
 	case "?l", "?h":
 		if arg != "7" {
-			s.t.Fatalf("mode %s is changed", arg)
+			s.t.Errorf("mode %s is changed", arg)
 		}
 	case "A":
 		n, err := strconv.Atoi(arg)
@@ -59,7 +65,8 @@ func (s *screen) control(kind, arg string) {
 			n = 1
 		}
 		if s.row -= n; s.row < 0 {
-			s.t.Fatalf("the cursor leaves the top by %d", -s.row)
+			s.t.Errorf("the cursor leaves the top by %d", -s.row)
+			s.row = 0
 		}
 	case "K":
 		s.grow()
@@ -68,7 +75,7 @@ func (s *screen) control(kind, arg string) {
 		s.control("K", "")
 		s.cells = s.cells[:s.row+1]
 	default:
-		s.t.Fatalf("unknown control %q", kind)
+		s.t.Errorf("unknown control %q", kind)
 	}
 }
 
@@ -80,7 +87,7 @@ func (s *screen) grow() {
 
 func (s *screen) put(cluster string, width int) {
 	if r, _ := utf8.DecodeRuneInString(cluster); r < ' ' || r == 0x7f {
-		s.t.Fatalf("control character %q", cluster)
+		s.t.Errorf("control character %q", cluster)
 	}
 	if s.col+width > s.width {
 		s.t.Errorf("row %d is too wide: %q follows %q", s.row, cluster, strings.Join(s.cells[s.row], ""))
@@ -102,6 +109,8 @@ func (s *screen) put(cluster string, width int) {
 
 // text gives what stands on the screen, and where the cursor is.
 func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var b strings.Builder
 	for _, line := range s.cells {
 		b.WriteString(strings.TrimRight(strings.Join(line, ""), " ") + "\n")
