@@ -29,10 +29,10 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a whole swarm here on real work, and verify what it did",
-		Long: `demo starts a server in a temporary folder and eight agents, each with a new
+		Long: `demo starts a server in a temporary folder and nine agents, each with a new
 wallet, and asks the coordinator to report on a folder. It finds an agent for
 each part (lines, modules, licences, marks, prose, tables), delegates the parts
-side by side, and puts the answers together; one agent delegates on. Nothing is
+side by side, and puts the answers together; two of them delegate on. Nothing is
 made up: the report is true of the folder, and a part that can't be done, such
 as tables where there are none, fails and is reported so. There is no language
 model: the coordinator plans by search.

@@ -66,8 +66,13 @@ func members(dir string) []member {
 			look(dir, "read_modules", survey.Modules)},
 		{skill("detect-licences", "licence detector", "Detects under which open source licence (license) a folder's files are published.", "legal"),
 			look(dir, "detect_licences", survey.Licences)},
-		{skill("find-marks", "mark finder", "Finds TODO and FIXME marks, and strings that look like a secret: passwords, tokens and private keys left in files.", "code", "security"),
-			look(dir, "find_marks", survey.Marks)},
+		{skill("find-marks", "mark finder", "Finds TODO and FIXME marks that people left in files, and has the files looked through for secrets.", "code"),
+			findMarks(dir)},
+		{skill("find-secrets", "secret finder", "Finds strings that look like a secret: passwords, access tokens and private keys left in files.", "security"),
+			look(dir, "find_secrets", func(ctx context.Context, dir string) (secrets, error) {
+				report, err := survey.Marks(ctx, dir)
+				return secrets{report}, err
+			})},
 		{skill("read-prose", "prose reader", "Measures the readability of prose such as a README: sentences, reading ease and reading time.", "text"),
 			readProse(dir)},
 		{skill("count-words", "word counter", "Counts the words, characters and most frequent words of one plain text that is handed in.", "text"),
@@ -86,11 +91,39 @@ func countWords(_ context.Context, t *agent.Task) (string, error) {
 	return survey.Words(text).Text(), nil
 }
 
+// secrets is the half of the report on marks that is about secrets.
+type secrets struct{ survey.MarkReport }
+
+func (s secrets) Text() string { return s.SecretsText() }
+
+// findMarks looks for marks by itself and delegates on what is a specialist's
+// work: the second hop.
+func findMarks(dir string) agent.HandlerFunc {
+	return func(ctx context.Context, t *agent.Task) (string, error) {
+		folder, err := folderOf(t.Input, dir)
+		if err != nil {
+			return "", err
+		}
+		end := t.Tool("find_marks", map[string]string{"folder": folder}, "reads the folder")
+		report, err := survey.Marks(ctx, folder)
+		end(nil, err)
+		if err != nil {
+			return "", err
+		}
+		found, err := ask(ctx, t, "find strings that look like a secret, such as passwords and private keys",
+			"Find secret-looking strings.\n"+folderLine+folder)
+		if err != nil {
+			found = "Secrets were not looked for: " + err.Error()
+		}
+		return fmt.Sprintf("%s\nSecrets, looked for by another agent:\n%s", strings.TrimRight(report.MarksText(), "\n"), found), nil
+	}
+}
+
 // maxHandedOn bounds the text that is handed to the word counter.
 const maxHandedOn = 256 << 10
 
 // readProse measures by itself, and has the longest text's words counted by
-// whoever counts words: the second hop.
+// whoever counts words.
 func readProse(dir string) agent.HandlerFunc {
 	return func(ctx context.Context, t *agent.Task) (string, error) {
 		folder, err := folderOf(t.Input, dir)
@@ -149,7 +182,7 @@ var parts = []part{
 	{"Lines", "count source lines of code by programming language", "Count the source lines by language."},
 	{"Modules", "read module dependencies and their versions out of go.mod", "List the module dependencies with their versions, and which are indirect."},
 	{"Licences", "detect the open source licence of files", "Say under which licences the files are."},
-	{"Marks", "find TODO and FIXME marks and strings that look like a secret", "Find TODO and FIXME marks and secret-looking strings."},
+	{"Marks", "find TODO and FIXME marks in files", "Find TODO and FIXME marks and secret-looking strings."},
 	{"Prose", "measure the readability of prose", "Say how the folder's prose reads."},
 	{"Tables", "profile a CSV table: types, nulls, quantiles", "Profile the CSV tables."},
 }

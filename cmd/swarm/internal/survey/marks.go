@@ -163,31 +163,60 @@ func hasMark(text []byte) bool {
 
 // Text has a line of counts, then the first marks and secrets.
 func (r MarkReport) Text() string {
-	const most = 15
 	var b strings.Builder
+	r.marksText(&b)
+	r.secretsText(&b)
+	r.Scope.text(&b)
+	return b.String()
+}
+
+// MarksText is Text without the secrets, for whoever has them looked for by
+// somebody else.
+func (r MarkReport) MarksText() string {
+	var b strings.Builder
+	r.marksText(&b)
+	r.Scope.text(&b)
+	return b.String()
+}
+
+// SecretsText is Text without the marks.
+func (r MarkReport) SecretsText() string {
+	var b strings.Builder
+	r.secretsText(&b)
+	r.Scope.text(&b)
+	return b.String()
+}
+
+// maxTold is how many marks, and how many secrets, a text names.
+const maxTold = 15
+
+func (r MarkReport) marksText(b *strings.Builder) {
 	total := 0
 	var counts []string
 	for _, c := range r.Counts {
 		total += c.Count
 		counts = append(counts, fmt.Sprintf("%s %s", group(c.Count), c.Word))
 	}
-	fmt.Fprintf(&b, "%s: %s.\n", plural(total, "mark"), strings.Join(counts, ", "))
-	for _, m := range r.Marks[:min(len(r.Marks), most)] {
-		fmt.Fprintf(&b, "  %s:%d: %s\n", m.File, m.Line, m.Text)
+	fmt.Fprintf(b, "%s: %s.\n", plural(total, "mark"), strings.Join(counts, ", "))
+	for _, m := range r.Marks[:min(len(r.Marks), maxTold)] {
+		fmt.Fprintf(b, "  %s:%d: %s\n", m.File, m.Line, m.Text)
 	}
-	if more := total - min(len(r.Marks), most); more > 0 {
-		fmt.Fprintf(&b, "  and %s more\n", group(more))
+	if more := total - min(len(r.Marks), maxTold); more > 0 {
+		fmt.Fprintf(b, "  and %s more\n", group(more))
 	}
+}
+
+func (r MarkReport) secretsText(b *strings.Builder) {
 	switch r.SecretCount {
 	case 0:
 		b.WriteString("Nothing that looks like a secret.")
 	case 1:
 		b.WriteString("1 value that looks like a secret")
 	default:
-		fmt.Fprintf(&b, "%s values that look like secrets", group(r.SecretCount))
+		fmt.Fprintf(b, "%s values that look like secrets", group(r.SecretCount))
 	}
 	if r.SecretCount > 0 {
-		fmt.Fprintf(&b, ", %s of them in test files.", group(r.InTests))
+		fmt.Fprintf(b, ", %s of them in test files.", group(r.InTests))
 	}
 	b.WriteString(" Looked for private keys, AWS, GitHub and Slack tokens, JSON web tokens and random values given to names like password or token.\n")
 	// Those outside of tests first: they are the ones to look at.
@@ -201,16 +230,14 @@ func (r MarkReport) Text() string {
 		}
 		return 1
 	})
-	for _, s := range told[:min(len(told), most)] {
-		fmt.Fprintf(&b, "  %s:%d: %s %s", s.File, s.Line, s.Kind, s.Masked)
+	for _, s := range told[:min(len(told), maxTold)] {
+		fmt.Fprintf(b, "  %s:%d: %s %s", s.File, s.Line, s.Kind, s.Masked)
 		if s.Test {
 			b.WriteString(", in a test file")
 		}
 		b.WriteByte('\n')
 	}
-	if more := r.SecretCount - min(len(r.Secrets), most); more > 0 {
-		fmt.Fprintf(&b, "  and %s more\n", group(more))
+	if more := r.SecretCount - min(len(r.Secrets), maxTold); more > 0 {
+		fmt.Fprintf(b, "  and %s more\n", group(more))
 	}
-	r.Scope.text(&b)
-	return b.String()
 }
