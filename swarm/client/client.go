@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,9 @@ type Client struct {
 	token *swarm.Token
 }
 
-// maxAnswerBytes bounds an answer that is read: a bundle of many hops.
-const maxAnswerBytes = swarm.MaxBundleBytes
+// maxAnswerBytes bounds an answer that is read, other than a bundle. The
+// largest is an outcome: it has its output twice, at most a request's body each.
+const maxAnswerBytes = 64 << 20
 
 // waitStep is how long one request waits for an outcome: below the 60 s after
 // which proxies tend to cut a silent connection.
@@ -86,7 +88,7 @@ type request struct {
 	body         any
 	header       http.Header
 	into         any // decoded from a 2xx answer; nil drops it
-	status       *int
+	most         int // bytes of the answer; 0 is maxAnswerBytes
 }
 
 // do makes one exchange. An answer of another status than 2xx is a *swarm.Error.
@@ -130,17 +132,15 @@ func (c *Client) do(ctx context.Context, r request) error {
 		return &unreachableError{err}
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes+1))
+	most := cmp.Or(r.most, maxAnswerBytes)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return &unreachableError{err}
-	case len(data) > maxAnswerBytes:
-		return fmt.Errorf("%s %s: the answer has more than %d bytes", r.method, r.path, maxAnswerBytes)
-	}
-	if r.status != nil {
-		*r.status = resp.StatusCode
+	case len(data) > most:
+		return fmt.Errorf("%s %s: the answer has more than %d bytes", r.method, r.path, most)
 	}
 	if resp.StatusCode/100 != 2 {
 		return answerError(resp.StatusCode, data)

@@ -221,7 +221,7 @@ func (c *Client) Collect(ctx context.Context, id string) (*swarm.Collected, erro
 // as the server has it: verify it.
 func (c *Client) Receipt(ctx context.Context, id string) (*swarm.Bundle, error) {
 	var bundle swarm.Bundle
-	err := c.do(ctx, request{method: http.MethodGet, path: delegationPath(id, "/receipt"), into: &bundle})
+	err := c.do(ctx, request{method: http.MethodGet, path: delegationPath(id, "/receipt"), into: &bundle, most: swarm.MaxBundleBytes})
 	if err != nil {
 		return nil, err
 	}
