@@ -27,7 +27,7 @@ func folderOf(task, allowed string) (string, error) {
 	for line := range strings.SplitSeq(task, "\n") {
 		if dir, ok := strings.CutPrefix(line, folderLine); ok {
 			if dir != allowed {
-				return "", fmt.Errorf("I look at %s alone, not at %s", survey.Quote(allowed), survey.Quote(dir))
+				return "", fmt.Errorf("this agent looks at %s alone, not at %s", survey.Quote(allowed), survey.Quote(dir))
 			}
 			return dir, nil
 		}
