@@ -138,7 +138,7 @@ func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun,
 // gone ends a stream whose headers are out: there is no status left to say
 // anything by. The client sees a stream without its end, and resumes.
 func (rs *runStream) gone(err error) error {
-	if err != nil && rs.server.ctx.Err() == nil {
+	if err != nil && !rs.server.isClosed() {
 		rs.server.cfg.Log.Debug("stream ended early", "run", rs.render.view, "error", err)
 	}
 	return nil
@@ -192,7 +192,7 @@ func (rs *runStream) live(ctx context.Context, sub *subscription) (last, fellBeh
 			ping.Reset(rs.server.cfg.Ping)
 		case <-ctx.Done():
 			return false, false, context.Cause(ctx)
-		case <-rs.server.ctx.Done():
+		case <-rs.server.closed:
 			return false, false, errClosed
 		}
 	}

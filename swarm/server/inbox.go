@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -173,7 +172,7 @@ func (b *inboxes) pump(in *inbox) {
 	for len(in.queue) > 0 && !b.closed {
 		var best *workerConn
 		for c := range in.conns {
-			if len(c.tasks) < c.slots && (best == nil || cmp.Compare(c.slots-len(c.tasks), best.slots-len(best.tasks)) > 0) {
+			if free := c.slots - len(c.tasks); free > 0 && (best == nil || free > best.slots-len(best.tasks)) {
 				best = c
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,8 +41,7 @@ type Server struct {
 
 	seen     atomic.Uint64 // the newest record that was folded in
 	draining atomic.Bool
-	ctx      context.Context // ends with Close
-	cancel   context.CancelCauseFunc
+	closed   chan struct{} // closed by Close
 	work     sync.WaitGroup
 	stops    []func()
 }
@@ -59,31 +59,32 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, engine: eng, domain: swarm.Domain(cfg.ChainID), hub: newHub()}
+	s := &Server{cfg: cfg, engine: eng, domain: swarm.Domain(cfg.ChainID), hub: newHub(), closed: make(chan struct{})}
 	s.table = newTable(s.domain)
 	s.inboxes = newInboxes(s)
 	s.agents = &registry{index: discovery.NewIndex(), known: make(map[wallet.Address]*registered)}
 	if _, err := rand.Read(s.secret[:]); err != nil {
 		return nil, err // never happens: crypto/rand ends the process instead
 	}
-	// The server's life is Close's to end, not that of the caller's ctx.
-	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	stop, err := eng.WatchAgents(s.ctx, s.agents.see)
+	// What runs from here on is Close's to end, not that of the caller's ctx.
+	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.stops = append(s.stops, func() { cancel(errClosed) })
+	stop, err := eng.WatchAgents(life, s.agents.see)
 	if err != nil {
 		return nil, err
 	}
 	s.stops = append(s.stops, stop)
-	return s, s.recover(ctx)
+	return s, s.recover(ctx, life)
 }
 
 // recover folds in the journal from its floor on, then sees to every run that
 // has no outcome: its deadline, and a worker for it.
-func (s *Server) recover(ctx context.Context) error {
+func (s *Server) recover(ctx, life context.Context) error {
 	floor, err := s.engine.Floor(ctx)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (s *Server) recover(ctx context.Context) error {
 	if !recovering {
 		close(caughtUp)
 	}
-	stop, err := s.engine.Follow(s.ctx, floor, func(e engine.Entry) {
+	stop, err := s.engine.Follow(life, floor, func(e engine.Entry) {
 		rec, err := decodeRecord(e.Data)
 		if err != nil {
 			// A record of a newer version; the run it belongs to is not ours to judge.
@@ -140,22 +141,22 @@ func (s *Server) recover(ctx context.Context) error {
 	if len(open) > 0 {
 		s.cfg.Log.Info("took up runs without an outcome", "runs", len(open))
 	}
-	s.work.Go(s.noteFloor)
+	s.work.Go(func() { s.noteFloor(life) })
 	return nil
 }
 
-func (s *Server) noteFloor() {
+func (s *Server) noteFloor(ctx context.Context) {
 	tick := time.NewTicker(floorEvery)
 	defer tick.Stop()
 	var before uint64
 	for {
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 		if floor := s.table.floor(s.seen.Load()); floor != before {
-			if err := s.engine.SetFloor(s.ctx, floor); err != nil {
+			if err := s.engine.SetFloor(ctx, floor); err != nil {
 				s.cfg.Log.Warn("journal's floor not noted", "error", err)
 				continue
 			}
@@ -206,7 +207,7 @@ func (s *Server) fold(seq uint64, r *liveRun, rec *record) {
 func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
-	ctx, cancel := context.WithTimeout(s.ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	for {
 		var rec *record
@@ -232,6 +233,8 @@ func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 			select {
 			case <-changed:
 				continue
+			case <-s.closed:
+				return errClosed
 			case <-ctx.Done():
 				return fmt.Errorf("%w: the journal is behind", engine.ErrUnavailable)
 			}
@@ -267,7 +270,7 @@ func (s *Server) Drain(ctx context.Context) error {
 // Close ends all streams and lets go of the data folder. What was acknowledged
 // is kept.
 func (s *Server) Close() {
-	s.cancel(errClosed)
+	close(s.closed)
 	s.table.read(func() {
 		for _, r := range s.table.byRun {
 			if r.timer != nil {
@@ -276,11 +279,21 @@ func (s *Server) Close() {
 		}
 	})
 	s.inboxes.close()
-	for _, stop := range s.stops {
+	for _, stop := range slices.Backward(s.stops) {
 		stop()
 	}
 	s.work.Wait()
 	s.engine.Close()
+}
+
+// isClosed reports whether Close was called.
+func (s *Server) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 // InFlight gives the number of runs that have no outcome yet.

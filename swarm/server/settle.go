@@ -185,7 +185,7 @@ func (s *Server) endBelow(r *liveRun, reason string) {
 // without an outcome would keep its requester waiting for ever.
 func (s *Server) expire(r *liveRun) {
 	s.endBelow(r, "the deadline of the run above passed")
-	if err := s.end(r, swarm.StateTimeout, ""); err != nil && s.ctx.Err() == nil {
+	if err := s.end(r, swarm.StateTimeout, ""); err != nil && !s.isClosed() {
 		s.cfg.Log.Error("timeout not recorded; trying again", "run", r.id, "error", err)
 		time.AfterFunc(time.Second, func() { s.expire(r) })
 	}
@@ -211,7 +211,7 @@ func (s *Server) await(ctx context.Context, r *liveRun, wait time.Duration) *swa
 	case <-r.ended:
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-s.ctx.Done():
+	case <-s.closed:
 	}
 	return s.viewOf(r)
 }
