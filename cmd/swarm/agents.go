@@ -102,7 +102,7 @@ func newAgentsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			address, err := arg.resolve(cmd.Context(), c.BaseURL)
+			address, err := arg.resolve(cmd.Context(), cmd, c.BaseURL)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,7 @@ func (a *asking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	to, err := agent.resolve(ctx, c.BaseURL)
+	to, err := agent.resolve(ctx, cmd, c.BaseURL)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (a *asking) leave(cmd *cobra.Command, c *client.Client, id string) error {
 	case swarm.CodeOf(err) == swarm.CodeNotFound:
 		return errInterrupted // it never got there
 	case err != nil:
-		return &failure{exitCancelled, swarm.CodeCancelled, errors.Join(errInterrupted, err)}
+		return &failure{exitCancelled, swarm.CodeCancelled, fmt.Errorf("interrupted, and the run %s may go on: %w", id, err)}
 	case outcome.State == swarm.StateCancelled:
 		return swarm.Errorf(swarm.CodeCancelled, "the run %s was cancelled", id)
 	}

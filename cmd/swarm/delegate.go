@@ -49,7 +49,7 @@ delegation goes on: swarm result gives its answer, swarm cancel stops it.`,
 			if err != nil {
 				return err
 			}
-			if ask.To, err = agent.resolve(ctx, c.BaseURL); err != nil {
+			if ask.To, err = agent.resolve(ctx, cmd, c.BaseURL); err != nil {
 				return err
 			}
 			ask.Timeout = timeout

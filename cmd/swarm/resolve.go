@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/swarm/client"
 	"github.com/swarmseal/swarmseal/wallet"
@@ -37,7 +39,7 @@ func parseAgent(text string) (agentArg, error) {
 //
 // The search is nobody's: a signed one leaves out agents with whom the caller
 // has something open, and a second question to an agent would not find it.
-func (a agentArg) resolve(ctx context.Context, base string) (wallet.Address, error) {
+func (a agentArg) resolve(ctx context.Context, cmd *cobra.Command, base string) (wallet.Address, error) {
 	if !a.wallet.IsZero() {
 		return a.wallet, nil
 	}
@@ -59,6 +61,9 @@ func (a agentArg) resolve(ctx context.Context, base string) (wallet.Address, err
 	}
 	switch len(candidates) {
 	case 1:
+		if len(exact) == 0 { // say who is meant before it is asked
+			cmd.PrintErrf("%q is taken for %s\n", a.name, clean(candidates[0].Name))
+		}
 		return candidates[0].AgentID, nil
 	case 0:
 		return wallet.Address{}, swarm.Errorf(swarm.CodeAgentNotFound, "no agent that takes tasks is found by %q; swarm agents list shows all", a.name)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -121,16 +120,7 @@ alone. The exit status tells of the run's outcome.`,
 			if err != nil {
 				return err
 			}
-			err = show.follow(ctx, cmd, c, run, from, impatient)
-			if !errors.Is(err, errNoOutcome) {
-				return err
-			}
-			// Nothing came after --from: the record tells.
-			outcome, err := c.Get(ctx, run)
-			if err != nil {
-				return err
-			}
-			return outcomeError(outcome)
+			return show.follow(ctx, cmd, c, run, from, impatient)
 		},
 	}
 	server.flags(cmd)

@@ -81,9 +81,6 @@ const (
 	patient   patience = true  // the run is known to be there: the server is being restarted
 )
 
-// errNoOutcome says that a stream had nothing left that tells how its run ended.
-var errNoOutcome = errors.New("the stream told of no outcome")
-
 // follow shows a run's events after from, "" meaning all, and gives what
 // became of the run: nil for completed, else an error.
 func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client, id, from string, p patience) (err error) {
@@ -97,7 +94,8 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 			cmd.PrintErrf("connection lost (%s); trying again in %v\n", clean(err.Error()), wait.Round(time.Millisecond))
 		}
 	}
-	outcome := errNoOutcome
+	var outcome error
+	told := false
 	for {
 		again := false
 		for e, err := range reader.Watch(ctx, id, from) {
@@ -112,11 +110,18 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 				return err
 			}
 			if e.Terminal() {
-				outcome = outcomeOf(e)
+				outcome, told = outcomeOf(e), true
 			}
 		}
-		if !again {
+		switch {
+		case !again && told:
 			return outcome
+		case !again: // there was nothing after from: the record tells
+			o, err := c.Get(ctx, id)
+			if err != nil {
+				return err
+			}
+			return outcomeError(o)
 		}
 		select {
 		case <-time.After(stepBetweenTries):
