@@ -105,7 +105,6 @@ func (s *serving) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return unusable(s.data, err)
 	}
-	defer srv.Close()
 	tail := &inFlight{handler: srv.Handler()}
 	web := &http.Server{
 		Handler: tail, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
@@ -122,6 +121,7 @@ func (s *serving) run(cmd *cobra.Command, _ []string) error {
 	cmd.PrintErrf("server wallet %v\n", key.Address())
 	select {
 	case err := <-ended:
+		srv.Close()
 		return failedf("serve: %w", err)
 	case <-ctx.Done():
 	}
