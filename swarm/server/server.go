@@ -42,6 +42,7 @@ type Server struct {
 	seen     atomic.Uint64 // the newest record that was folded in
 	draining atomic.Bool
 	closed   chan struct{} // closed by Close
+	closing  sync.Once
 	work     sync.WaitGroup
 	stops    []func()
 }
@@ -268,8 +269,10 @@ func (s *Server) Drain(ctx context.Context) error {
 }
 
 // Close ends all streams and lets go of the data folder. What was acknowledged
-// is kept.
-func (s *Server) Close() {
+// is kept. It may be called again, and then waits for the first call.
+func (s *Server) Close() { s.closing.Do(s.shut) }
+
+func (s *Server) shut() {
 	close(s.closed)
 	s.table.read(func() {
 		for _, r := range s.table.byRun {
