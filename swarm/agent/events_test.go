@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -168,6 +169,18 @@ func TestEmitRefuses(t *testing.T) {
 			{"no type", map[string]string{"delta": "x"}, `want an object with a "type"`},
 			{"empty type", map[string]string{"type": ""}, `want an object with a "type"`},
 			{"type of another kind", map[string]int{"type": 1}, `want an object with a "type"`},
+			{"member twice", json.RawMessage(`{"type":"x","type":"y"}`), "each member once"},
+			{"no UTF-8", json.RawMessage("{\"type\":\"x\",\"text\":\"\xff\"}"), "in UTF-8"},
+			{"the run's end", map[string]string{"type": "done"}, "the server's own"},
+			{"an error", map[string]string{"type": "error", "error": "x"}, "the server's own"},
+			{"a workflow's end", map[string]string{"type": "complete"}, "the server's own"},
+			{"the run's end, newer", map[string]string{"type": "activity.run", "status": "failed"}, "the server's own"},
+			{"a receipt", map[string]string{"type": "receipt"}, "the server's own"},
+			{"an acknowledgement", map[string]string{"type": "ack"}, "the server's own"},
+			{"a child's", map[string]string{"type": "swarm_child_done"}, "the server's own"},
+			{"a delegation", map[string]string{"type": "tool_start", "toolName": "swarm_delegate"}, "call Find and Delegate"},
+			{"a search, newer", map[string]string{"type": "activity.tool", "status": "running", "name": "agent_find"}, "call Find and Delegate"},
+			{"half a tool", map[string]string{"type": "tool_end", "toolName": "grep", "toolCallId": "1"}, "call Tool"},
 			{"too large", map[string]string{"type": "x", "text": strings.Repeat("x", swarm.MaxEventBytes)}, "at most 1048576 are allowed"},
 		} {
 			w := s.Work(tt.name, func(_ context.Context, task *agent.Task) (string, error) {
@@ -183,6 +196,50 @@ func TestEmitRefuses(t *testing.T) {
 			if got := told(streamed(t, c, o.ID)); !slices.Equal(got, []string{"still heard"}) {
 				t.Errorf("%s: stream tells %q", tt.name, got)
 			}
+		}
+	})
+}
+
+// Whatever a handler gives to Tool, its start has one end, and what it says
+// after is heard.
+func TestTool(t *testing.T) {
+	bubble(t, func(t *testing.T, s *swarmtest.Swarm) {
+		huge := strings.Repeat("x", swarm.MaxEventBytes)
+		w := s.Work("toolmaker", func(ctx context.Context, task *agent.Task) (string, error) {
+			task.Tool("good", 1, "")(2, nil)
+			end := task.Tool("ended twice", 1, "")
+			end(2, nil)
+			end(3, errors.New("too late"))
+			task.Tool("failing", nil, "")(nil, errors.New("blunt"))
+			task.Tool("no JSON", func() {}, "")(make(chan int), nil)
+			task.Tool("huge", huge, "")(huge, nil)
+			task.Tool("", 1, "")(2, nil)
+			task.Tool("swarm_delegate", 1, "")(2, nil)
+			task.Tool("left open", 1, "")
+			_, err := task.Find(ctx, swarm.Query{Text: "x"})
+			return "done", err
+		})
+		c := s.Client(swarmtest.NewKey(t))
+		o := delegate(t, c, swarm.Request{To: w.Address(), Task: "x"})
+		wantOutput(t, o, "done")
+		var got []string
+		for _, ev := range streamed(t, c, o.ID) {
+			var e struct{ Type, ToolName, Error string }
+			if ev.Type != events.TypeToolStart && ev.Type != events.TypeToolEnd {
+				continue
+			}
+			if err := json.Unmarshal(ev.Data, &e); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.TrimSpace(strings.TrimPrefix(e.Type, "tool_")+" "+e.ToolName+" "+e.Error))
+		}
+		want := []string{
+			"start good", "end good", "start ended twice", "end ended twice", "start failing", "end failing blunt",
+			"start no JSON", "end no JSON", "start huge", "end huge", "start left open",
+			"start agent_find", "end agent_find", "end left open the run ended before this tool did",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("stream tells %q\nwant %q", got, want)
 		}
 	})
 }

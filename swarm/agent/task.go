@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/swarmseal/swarmseal/events"
@@ -40,48 +42,70 @@ func (t *Task) Text(delta string) {
 }
 
 // Emit streams an event of the handler's own: an object with a type, such as
-// {"type":"thinking_start","message":"…"}. The types that end a run, those of
-// child runs, and the tool events of agent_find and swarm_delegate are the
-// server's to write.
+// {"type":"thinking_start","message":"…"}, of 1 MiB at most. The types that
+// end a run, those of child runs, and the tool events of agent_find and
+// swarm_delegate are the server's to write; those of other tools are Tool's.
 func (t *Task) Emit(event any) error {
 	data, err := json.Marshal(event)
 	if err != nil {
 		return fmt.Errorf("event: %w", err)
 	}
-	if len(data) > swarm.MaxEventBytes {
-		return fmt.Errorf("event has %d bytes; at most %d are allowed", len(data), swarm.MaxEventBytes)
-	}
-	if kind := events.Decode("", "message", data); kind.Err != nil || kind.Type == "" {
-		return fmt.Errorf(`event %.40s: want an object with a "type"`, data)
+	if err := checkEvent(data); err != nil {
+		return err
 	}
 	t.execution.report.emit(data)
 	return nil
 }
 
 // Tool streams the start of a tool of the handler's own, and gives the
-// function that streams its end: with the output, or the error.
+// function that streams its end: with the output, or the error. An input or
+// output that is no JSON, or too large for an event, is left out and logged;
+// an end after the first is passed over.
 func (t *Task) Tool(name string, input any, summary string) (end func(output any, err error)) {
 	id := "tool-" + rand.Text()[:12]
 	display := events.Display{Kind: "tool", Name: name, Summary: summary}
 	base := map[string]any{"toolName": name, "toolCallId": id, "display": display}
-	emit := func(kind string, more map[string]any) {
+	emit := func(kind string, more map[string]any) (sent bool) {
 		event := map[string]any{"type": kind}
 		for _, members := range []map[string]any{base, more} {
 			for k, v := range members {
 				event[k] = v
 			}
 		}
-		if err := t.Emit(event); err != nil {
-			t.execution.worker.log.Error("tool event not sent", "task", t.ID, "tool", name, "error", err)
+		data, err := json.Marshal(event)
+		switch {
+		case err != nil:
+		case len(data) > swarm.MaxEventBytes:
+			err = fmt.Errorf("event has %d bytes; at most %d are allowed", len(data), swarm.MaxEventBytes)
+		case name == "":
+			err = errors.New("the tool has no name")
+		default:
+			if tool, parseErr := events.ParseToolEvent(events.Decode("", "message", data)); parseErr == nil && tool.Family == events.FamilyAgent {
+				err = errors.New("this tool's events are the server's own: call Find and Delegate")
+			}
 		}
-	}
-	emit(events.TypeToolStart, map[string]any{"input": input})
-	return func(output any, err error) {
-		more := map[string]any{"output": output, "failed": err != nil}
 		if err != nil {
-			more["error"] = err.Error()
+			t.execution.worker.log.Error("tool event not sent", "task", t.ID, "tool", name, "event", kind, "error", err)
+			return false
 		}
-		emit(events.TypeToolEnd, more)
+		t.execution.report.emit(data)
+		return true
+	}
+	if !emit(events.TypeToolStart, map[string]any{"input": input}) && !emit(events.TypeToolStart, nil) {
+		return func(any, error) {}
+	}
+	var once sync.Once
+	return func(output any, err error) {
+		once.Do(func() {
+			more := map[string]any{"output": output, "failed": err != nil}
+			if err != nil {
+				more["error"] = err.Error()
+			}
+			if !emit(events.TypeToolEnd, more) {
+				delete(more, "output")
+				emit(events.TypeToolEnd, more)
+			}
+		})
 	}
 }
 
