@@ -13,8 +13,12 @@ import (
 // fold makes two spellings of one text equal: compatibility forms (full-width
 // letters, ligatures), case, and runs of white space.
 func fold(s string) string {
-	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(s))), " ")
+	return strings.Join(strings.Fields(foldCase(norm.NFKC.String(s))), " ")
 }
+
+// foldCase folds case fully ("ß" is "ss"). x/text turns Cherokee letters into
+// their other case, each way, so that alone it would not fold them together.
+func foldCase(s string) string { return strings.ToLower(cases.Fold().String(s)) }
 
 // A word is a run of letters, digits and marks of a text, with its parts where
 // its spelling has any: camelCase ("openWeather") or hyphens ("real-time").
@@ -32,11 +36,10 @@ func splitWords(text string) []word {
 	var (
 		words []word
 		cur   word
-		caser = cases.Fold()
 	)
 	add := func(run []rune) {
 		for _, part := range splitCamel(run) {
-			cur.parts = append(cur.parts, caser.String(string(part)))
+			cur.parts = append(cur.parts, foldCase(string(part)))
 			cur.short = cur.short || len(part) == 1
 		}
 	}
@@ -57,7 +60,7 @@ func splitWords(text string) []word {
 		for i++; i < len(runes) && (unicode.IsMark(runes[i]) || isWord(runes[i]) && isDense(runes[i]) == dense); i++ {
 		}
 		if dense {
-			words = append(words, word{whole: caser.String(string(runes[start:i])), dense: true})
+			words = append(words, word{whole: foldCase(string(runes[start:i])), dense: true})
 			continue
 		}
 		add(runes[start:i])
