@@ -24,8 +24,6 @@ type execution struct {
 	task   *Task
 	parent client.Parent // this task's delegation, as the one above those it makes
 
-	life   context.Context // the worker's
-	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
 	report *reporter
 
@@ -42,9 +40,11 @@ type child struct {
 	unsure bool          // whether the server has it is not known
 }
 
-func newExecution(life context.Context, w *Worker, task *swarm.Task) *execution {
+// newExecution makes an execution and its handler's ctx, of which life is the
+// worker's.
+func newExecution(life context.Context, w *Worker, task *swarm.Task) (*execution, context.Context) {
 	d := &task.Signed.Delegation
-	x := &execution{worker: w, info: w.info, domain: w.domain, life: life}
+	x := &execution{worker: w, info: w.info, domain: w.domain}
 	x.parent = client.Parent{Delegation: d, Digest: d.Digest(x.domain), Root: d.Root}
 	if d.Hop == 0 {
 		x.parent.Root = x.parent.Digest
@@ -58,41 +58,41 @@ func newExecution(life context.Context, w *Worker, task *swarm.Task) *execution 
 	}
 	ctx, stop := context.WithDeadlineCause(life, x.task.Deadline, swarm.Errorf(swarm.CodeTimeout, "the task's deadline passed"))
 	ctx, cancel := context.WithCancelCause(ctx)
-	x.ctx, x.cancel = ctx, func(cause error) { cancel(cause); stop() }
+	x.cancel = func(cause error) { cancel(cause); stop() }
 	x.report = newReporter(w.client, task.ID, rand.Text(), x.info.Limits.BodyBytes)
-	return x
+	return x, ctx
 }
 
 // run says that the task was taken, runs the handler, and posts the result.
-func (x *execution) run() {
+func (x *execution) run(life, ctx context.Context) {
 	defer x.cancel(nil)
-	x.worker.work.Go(func() { x.report.run(x.life) })
-	output, err := x.handle()
+	x.worker.work.Go(func() { x.report.run(life) })
+	output, err := x.handle(ctx)
 	x.report.close()
-	if cause := context.Cause(x.ctx); cause != nil && swarm.CodeOf(cause) == swarm.CodeCancelled {
+	if cause := context.Cause(ctx); cause != nil && swarm.CodeOf(cause) == swarm.CodeCancelled {
 		return // nobody waits for it
 	}
-	if x.life.Err() != nil {
+	if life.Err() != nil {
 		return // the worker was stopped: another takes the task up
 	}
 	if err == nil && !utf8.ValidString(output) {
 		err = errors.New("the agent's output is not UTF-8, and can't be sent as text")
 	}
-	children, namedErr := x.named()
+	children, namedErr := x.named(life)
 	if namedErr == nil {
-		namedErr = x.answer(output, err, children)
+		namedErr = x.answer(life, output, err, children)
 	}
 	if swarm.CodeOf(namedErr) == swarm.CodeTooLarge {
-		namedErr = x.answer("", fmt.Errorf("the agent's output of %d bytes is more than the server takes (%d with quoting)",
+		namedErr = x.answer(life, "", fmt.Errorf("the agent's output of %d bytes is more than the server takes (%d with quoting)",
 			len(output), x.info.Limits.BodyBytes), children)
 	}
-	if namedErr != nil && x.life.Err() == nil {
+	if namedErr != nil && life.Err() == nil {
 		x.worker.log.Error("result not delivered", "task", x.task.ID, "error", namedErr)
 	}
 }
 
 // answer signs and posts the handler's output, or its error.
-func (x *execution) answer(output string, failure error, children []wallet.Digest) error {
+func (x *execution) answer(life context.Context, output string, failure error, children []wallet.Digest) error {
 	result := swarm.Result{
 		Delegation: x.parent.Digest, TaskID: x.parent.Delegation.TaskID, To: x.task.From,
 		Status: swarm.StatusCompleted, Last: true, Children: children, IssuedAt: uint64(time.Now().Unix()),
@@ -100,38 +100,38 @@ func (x *execution) answer(output string, failure error, children []wallet.Diges
 	if failure != nil {
 		result.Status, output = swarm.StatusFailed, strings.ToValidUTF8(failure.Error(), "\uFFFD")
 	}
-	signed, err := swarm.SignResult(x.life, x.worker.Key, x.domain, result, output)
+	signed, err := swarm.SignResult(life, x.worker.Key, x.domain, result, output)
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
 	x.result = signed
 	x.mu.Unlock()
-	return x.post()
+	return x.post(life)
 }
 
 // handle calls the handler; a panic is its error.
-func (x *execution) handle() (output string, err error) {
+func (x *execution) handle(ctx context.Context) (output string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			x.worker.log.Error("handler panicked", "task", x.task.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = errors.New("the agent failed on this task") // a panic's text may have anything in it
 		}
 	}()
-	return x.worker.Handler.Handle(x.ctx, x.task)
+	return x.worker.Handler.Handle(ctx, x.task)
 }
 
 // named gives the digests that the result names: each child's result where the
 // handler had it, else its delegation.
-func (x *execution) named() ([]wallet.Digest, error) {
+func (x *execution) named(life context.Context) ([]wallet.Digest, error) {
 	x.mu.Lock()
 	children := append([]*child(nil), x.children...)
 	x.mu.Unlock()
 	digests := make([]wallet.Digest, 0, len(children))
 	for _, c := range children {
 		if c.unsure {
-			err := client.Retry(x.life, func() error {
-				_, err := x.worker.client.Get(x.life, c.id)
+			err := client.Retry(life, func() error {
+				_, err := x.worker.client.Get(life, c.id)
 				return err
 			})
 			if swarm.CodeOf(err) == swarm.CodeNotFound {
@@ -152,11 +152,11 @@ func (x *execution) named() ([]wallet.Digest, error) {
 
 // post sends the signed result until the server has it, or the time for late
 // ones is over.
-func (x *execution) post() error {
+func (x *execution) post(life context.Context) error {
 	x.mu.Lock()
 	signed := x.result
 	x.mu.Unlock()
-	ctx, cancel := context.WithDeadline(x.life, x.task.Deadline.Add(remember))
+	ctx, cancel := context.WithDeadline(life, x.task.Deadline.Add(remember))
 	defer cancel()
 	return client.Retry(ctx, func() error {
 		return x.worker.client.Post(ctx, "/delegations/"+x.task.ID+"/result", nil, signed, nil)
@@ -165,17 +165,17 @@ func (x *execution) post() error {
 
 // again answers a task that was delivered once more: with its result where
 // there is one, else by saying that it is being worked on.
-func (x *execution) again() {
+func (x *execution) again(life context.Context) {
 	x.mu.Lock()
 	done := x.result != nil
 	x.mu.Unlock()
 	var err error
 	if done {
-		err = x.post()
+		err = x.post(life)
 	} else {
-		err = x.report.ack(x.life)
+		err = x.report.ack(life)
 	}
-	if err != nil && x.life.Err() == nil {
+	if err != nil && life.Err() == nil {
 		x.worker.log.Error("task delivered again, and not answered", "task", x.task.ID, "error", err)
 	}
 }

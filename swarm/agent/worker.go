@@ -244,13 +244,13 @@ func (w *Worker) take(ctx context.Context, task *swarm.Task) {
 	defer w.mu.Unlock()
 	if x := w.tasks[task.ID]; x != nil {
 		w.log.Info("task delivered again", "task", task.ID, "attempt", task.Attempt)
-		w.work.Go(x.again)
+		w.work.Go(func() { x.again(ctx) })
 		return
 	}
-	x := newExecution(ctx, w, task)
+	x, handlerCtx := newExecution(ctx, w, task)
 	w.tasks[task.ID] = x
 	w.work.Go(func() {
-		x.run()
+		x.run(ctx, handlerCtx)
 		time.AfterFunc(time.Until(x.task.Deadline)+remember, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
