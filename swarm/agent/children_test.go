@@ -134,3 +134,62 @@ func TestChildrenOfAnEarlierAttempt(t *testing.T) {
 		}
 	})
 }
+
+// Under an idempotency key a task has one part, however often it asks for it,
+// also over attempts; and a key that another task used spoils nothing.
+func TestChildrenUnderIdempotencyKeys(t *testing.T) {
+	bubble(t, func(t *testing.T, s *swarmtest.Swarm) {
+		leaf := s.Work("leaf", after(5*time.Second, "leaf's"))
+		silent := s.Work("silent", after(30*time.Second, ""))
+		key := swarmtest.NewKey(t)
+		crashed := make(chan struct{})
+		work := func(crash bool) *swarmtest.Worker {
+			return s.Start(&agent.Worker{Key: key, Card: swarm.Card{Name: "careful"},
+				Handler: agent.HandlerFunc(func(ctx context.Context, task *agent.Task) (string, error) {
+					for range 2 {
+						o, err := task.Delegate(ctx, swarm.Request{To: leaf.Address(), Task: "part", IdempotencyKey: "a"})
+						if task.Input == "second" {
+							if swarm.CodeOf(err) != swarm.CodeNonceConflict {
+								return "", errors.Join(errors.New("want a conflict"), err)
+							}
+							continue
+						}
+						if err != nil {
+							return "", err
+						}
+						if o.Output != "leaf's" {
+							return "", o.Error
+						}
+						for range 2 { // one that ends without a result
+							if _, err := task.Delegate(ctx, swarm.Request{To: silent.Address(), Task: "part", IdempotencyKey: "b", Timeout: 5 * time.Second}); err != nil {
+								return "", err
+							}
+						}
+						if crash {
+							close(crashed)
+							<-ctx.Done()
+							return "", nil
+						}
+					}
+					return "whole", nil
+				})})
+		}
+		first := work(true)
+		go func() {
+			<-crashed
+			first.Stop()
+			work(false)
+		}()
+		c := s.Client(swarmtest.NewKey(t))
+		o := delegate(t, c, swarm.Request{To: key.Address(), Task: "first"})
+		wantOutput(t, o, "whole")
+		if bundle := verified(t, c, o.ID); len(bundle.Hops) != 3 {
+			t.Errorf("first: %d hops, want 3", len(bundle.Hops))
+		}
+		o = delegate(t, c, swarm.Request{To: key.Address(), Task: "second"})
+		wantOutput(t, o, "whole")
+		if bundle := verified(t, c, o.ID); len(bundle.Hops) != 1 {
+			t.Errorf("second: %d hops, want 1", len(bundle.Hops))
+		}
+	})
+}

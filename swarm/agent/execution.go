@@ -37,7 +37,7 @@ type child struct {
 	digest wallet.Digest // of the Delegation
 	id     string
 	result wallet.Digest // of its Result; zero where the handler had none
-	unsure bool          // whether the server has it is not known
+	unsure bool          // whether the server has it, or another one under its id, is not known
 }
 
 // newExecution makes an execution and its handler's ctx, of which life is the
@@ -121,33 +121,61 @@ func (x *execution) handle(ctx context.Context) (output string, err error) {
 	return x.worker.Handler.Handle(ctx, x.task)
 }
 
-// named gives the digests that the result names: each child's result where the
-// handler had it, else its delegation.
+// named gives the digests that the result names, each delegation's once: its
+// result where the handler had it, else its own.
 func (x *execution) named(life context.Context) ([]wallet.Digest, error) {
 	x.mu.Lock()
 	children := append([]*child(nil), x.children...)
 	x.mu.Unlock()
-	digests := make([]wallet.Digest, 0, len(children))
+	var made []wallet.Digest
+	results := make(map[wallet.Digest]wallet.Digest, len(children))
 	for _, c := range children {
+		digest := c.digest
 		if c.unsure {
-			err := client.Retry(life, func() error {
-				_, err := x.worker.client.Get(life, c.id)
-				return err
-			})
-			if swarm.CodeOf(err) == swarm.CodeNotFound {
-				continue // it never got there
-			}
-			if err != nil {
+			var err error
+			if digest, err = x.find(life, c.id); err != nil {
 				return nil, err
 			}
+			if digest.IsZero() {
+				continue
+			}
 		}
-		if c.result.IsZero() {
-			digests = append(digests, c.digest)
-		} else {
-			digests = append(digests, c.result)
+		if _, known := results[digest]; !known {
+			made = append(made, digest)
+			results[digest] = digest
+		}
+		if !c.result.IsZero() {
+			results[digest] = c.result
 		}
 	}
-	return digests, nil
+	for i, digest := range made {
+		made[i] = results[digest]
+	}
+	return made, nil
+}
+
+// find gives the digest of the delegation that the server has under an id, if
+// it was made for this task. It need not be the one that this execution
+// signed: under an idempotency key it may be an earlier one, or another task's.
+func (x *execution) find(life context.Context, id string) (wallet.Digest, error) {
+	var bundle *swarm.Bundle
+	err := client.Retry(life, func() (err error) {
+		bundle, err = x.worker.client.Receipt(life, id)
+		return err
+	})
+	if swarm.CodeOf(err) == swarm.CodeNotFound {
+		return wallet.Digest{}, nil // it never got there
+	}
+	if err != nil {
+		return wallet.Digest{}, err
+	}
+	for i := range bundle.Hops {
+		d := &bundle.Hops[i].Delegation.Delegation
+		if d.ID() == id && d.Parent == x.parent.Digest {
+			return d.Digest(x.domain), nil
+		}
+	}
+	return wallet.Digest{}, nil
 }
 
 // post sends the signed result until the server has it, or the time for late
@@ -198,12 +226,13 @@ func (x *execution) delegate(ctx context.Context, r swarm.Request) (*swarm.Outco
 		// answer that got lost. named asks.
 		return nil, err
 	}
-	c.unsure = false
-	if outcome.ID != c.id {
-		return nil, fmt.Errorf("the server answered about %s, not %s", outcome.ID, c.id)
-	}
 	if outcome.Result != nil {
+		// Submit has checked that it is of the delegation with this id, which
+		// an idempotency key may have found made already.
+		c.unsure, c.digest = false, outcome.Result.Result.Delegation
 		c.result = outcome.Result.Result.Digest(x.domain)
+	} else if r.IdempotencyKey == "" {
+		c.unsure = false
 	}
 	return outcome, nil
 }
