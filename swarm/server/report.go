@@ -34,19 +34,21 @@ func cleanEvent(data []byte) (kind string, clean json.RawMessage, err error) {
 		return s
 	}
 	kind = text("type")
+	// Read as whoever watches reads it: there are two generations of frames, in
+	// which a run's end and a tool call look differently.
+	event := events.Decode("", "message", data)
+	tool, toolErr := events.ParseToolEvent(event)
 	switch {
 	case kind == "":
 		return "", nil, swarm.Errorf(swarm.CodeInvalid, `event has no "type"`)
-	case slices.Contains(ourTypes, kind) || strings.HasPrefix(kind, "swarm_child_"):
+	case slices.Contains(ourTypes, kind) || strings.HasPrefix(kind, "swarm_child_") || event.Terminal():
 		return "", nil, swarm.Errorf(swarm.CodeForbidden, "events of type %q are the server's own", kind)
+	case toolErr == nil && tool.Family == events.FamilyAgent:
+		return "", nil, swarm.Errorf(swarm.CodeForbidden, "tool events of %q are the server's own", tool.ToolName)
 	case kind == events.TypeToolStart || kind == events.TypeToolEnd:
 		name := text("toolName")
 		if name == "" || text("toolCallId") == "" {
 			return "", nil, swarm.Errorf(swarm.CodeInvalid, "%s needs toolName and toolCallId", kind)
-		}
-		tool, err := events.ParseToolEvent(events.Decode("", "message", data))
-		if err == nil && tool.Family == events.FamilyAgent {
-			return "", nil, swarm.Errorf(swarm.CodeForbidden, "tool events of %q are the server's own", name)
 		}
 		if err := giveDisplay(members, events.Display{Kind: "tool", Name: name}); err != nil {
 			return "", nil, err

@@ -56,6 +56,12 @@ func (s *Server) checkIssued(result *swarm.Result, d *swarm.Delegation) error {
 		return swarm.Errorf(swarm.CodeExpired, "result.issuedAt is %d; want from %d, when the delegation was issued, to %d, now, and at most %v off",
 			result.IssuedAt, d.IssuedAt, now, swarm.Skew)
 	}
+	if result.IssuedAt >= d.ExpiresAt && now < d.ExpiresAt {
+		// It is not late here, and no verifier takes one that is not marked
+		// late and says itself that it is.
+		return swarm.Errorf(swarm.CodeExpired, "result.issuedAt is %d, not before the deadline %d, and it is %d here: the worker's clock is ahead",
+			result.IssuedAt, d.ExpiresAt, now)
+	}
 	return nil
 }
 
