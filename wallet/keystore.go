@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/ethereum/go-ethereum/accounts/keystore"
-	"github.com/google/uuid"
+	"github.com/ethereum/go-ethereum/crypto"
 )
 
 // Scrypt says how much work a keystore file asks of whoever opens it.
@@ -39,21 +38,17 @@ var decrypts sync.Mutex
 // EncryptKey gives the bytes of a V3 keystore file, which any Ethereum
 // wallet reads.
 func EncryptKey(key *Key, passphrase string, work Scrypt) ([]byte, error) {
-	n, p := keystore.StandardScryptN, keystore.StandardScryptP
+	n, p := 1<<18, 1
 	if work == ScryptLight {
-		n, p = keystore.LightScryptN, keystore.LightScryptP
+		n, p = 1<<12, 6
 	}
 	decrypts.Lock()
 	defer decrypts.Unlock()
-	data, err := keystore.EncryptKey(&keystore.Key{
-		Id:         uuid.New(),
-		Address:    [AddressLength]byte(key.address),
-		PrivateKey: key.secret,
-	}, passphrase, n, p)
+	file, err := seal(key, passphrase, n, p)
 	if err != nil {
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
-	return data, nil
+	return json.Marshal(file)
 }
 
 // DecryptKey opens a V3 keystore file's bytes. One decryption runs at a time
@@ -73,16 +68,24 @@ func DecryptKey(data []byte, passphrase string) (*Key, error) {
 	if err := checkCrypto(head.Crypto); err != nil {
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
+	var c v3Crypto
+	if err := json.Unmarshal(head.Crypto, &c); err != nil {
+		return nil, fmt.Errorf("keystore: %w", err)
+	}
 	decrypts.Lock()
 	defer decrypts.Unlock()
-	opened, err := keystore.DecryptKey(data, passphrase)
+	secret, err := c.open(passphrase)
 	switch {
-	case errors.Is(err, keystore.ErrDecrypt):
-		return nil, ErrPassphrase
+	case errors.Is(err, ErrPassphrase):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
-	key := newKey(opened.PrivateKey)
+	opened, err := crypto.ToECDSA(secret)
+	if err != nil {
+		return nil, fmt.Errorf("keystore: invalid key: %w", err)
+	}
+	key := newKey(opened)
 	if head.Address != "" {
 		// Files have it with and without 0x, in any case.
 		said, ok := FoldAddress("0x" + trim0x(head.Address))
@@ -97,9 +100,9 @@ func DecryptKey(data []byte, passphrase string) (*Key, error) {
 // what ScryptStandard takes.
 const maxScryptMemory = 512 << 20
 
-// checkCrypto refuses what go-ethereum would panic on (parameters that are
-// missing or of another kind, an iv of another length) or take any amount of
-// memory and time for.
+// checkCrypto refuses what can't be opened (parameters that are missing or of
+// another kind, an iv of another length), or would take any amount of memory and
+// time to.
 func checkCrypto(data []byte) error {
 	var c struct {
 		CipherParams struct {
