@@ -118,6 +118,14 @@ func (x *execution) handle(ctx context.Context) (output string, err error) {
 			err = errors.New("the agent failed on this task") // a panic's text may have anything in it
 		}
 	}()
+	// The server hands out no more tasks than there are slots; but a handler
+	// that ran past its deadline, or whose inbox was lost, still has its own.
+	select {
+	case x.worker.slots <- struct{}{}:
+		defer func() { <-x.worker.slots }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 	return x.worker.Handler.Handle(ctx, x.task)
 }
 

@@ -63,6 +63,8 @@ type Worker struct {
 	info   *swarm.Info
 	domain wallet.Digest
 
+	slots chan struct{} // one for each handler that runs
+
 	mu    sync.Mutex
 	tasks map[string]*execution
 	work  sync.WaitGroup
@@ -90,6 +92,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	w.client = &client.Client{BaseURL: w.Server, Signer: w.Key, HTTP: w.HTTP}
 	w.tasks = make(map[string]*execution)
+	w.slots = make(chan struct{}, w.concurrency())
 	w.log = w.Log
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/swarm/agent"
@@ -17,7 +16,6 @@ func TestDelegate(t *testing.T) {
 		return strings.ToUpper(task.Input), nil
 	})
 	c := s.Client(swarmtest.NewKey(t))
-	start := time.Now()
 	o, err := c.Delegate(t.Context(), swarm.Request{To: upper.Address(), Task: "hello"})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +23,6 @@ func TestDelegate(t *testing.T) {
 	if o.State != swarm.StateCompleted || o.Output != "HELLO" {
 		t.Errorf("got %+v", o)
 	}
-	t.Log(time.Since(start))
 	bundle, err := c.Receipt(t.Context(), o.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +30,14 @@ func TestDelegate(t *testing.T) {
 	if report := bundle.Verify(swarm.Expect{}); !report.Verified {
 		t.Errorf("%+v", report.Broken())
 	}
+	var types []string
 	for ev, err := range c.Stream().Watch(t.Context(), o.ID, "") {
-		t.Logf("%s %s %v", ev.ID, ev.Data, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, ev.Type)
+	}
+	if got, want := strings.Join(types, " "), "action action text-delta done receipt [DONE]"; got != want {
+		t.Errorf("streamed %s, want %s", got, want)
 	}
 }
