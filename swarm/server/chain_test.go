@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -331,12 +333,17 @@ func TestCaps(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	_, err := c.Delegate(ctx, swarm.Request{To: a.Address(), Task: "x"})
-	var refused *swarm.Error
-	if !errors.As(err, &refused) || refused.Code != swarm.CodeRateLimited {
-		t.Errorf("got %v, want rate_limited for as long as it was tried", err)
+	signed, err := c.Sign(t.Context(), nil, swarm.Request{To: a.Address(), Task: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, header, answer := exchange(t, s, "POST", "/delegations", string(body))
+	if status != http.StatusTooManyRequests || header.Get("Retry-After") == "" || !strings.Contains(answer, "3 runs are in flight") {
+		t.Errorf("beyond the cap: %d %v %s", status, header, answer)
 	}
 	close(release)
 	wg.Wait()
