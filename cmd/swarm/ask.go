@@ -15,6 +15,9 @@ import (
 // outcomeGrace is how long after a run's deadline its outcome is still waited for.
 const outcomeGrace = 30 * time.Second
 
+// checkWithin bounds the checking of an answer that has been shown.
+const checkWithin = 5 * time.Second
+
 // cancelTimeout bounds the cancelling of a run after an interrupt.
 const cancelTimeout = 10 * time.Second
 
@@ -100,7 +103,26 @@ func (a *asking) stream(ctx context.Context, cmd *cobra.Command, c *client.Clien
 	if err != nil {
 		return err
 	}
-	return a.view.follow(ctx, cmd, c, d.ID(), "", patient)
+	if err := a.view.follow(ctx, cmd, c, d.ID(), "", patient); err != nil {
+		return err
+	}
+	return check(ctx, cmd, c, signed)
+}
+
+// check asks for the outcome once more: a stream is the server's word alone,
+// while an outcome is believed as far as the agent signed it. A server that is
+// gone by now can't be asked; then it is said that nothing was checked.
+func check(ctx context.Context, cmd *cobra.Command, c *client.Client, signed *swarm.SignedDelegation) error {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	_, err := c.Submit(ctx, signed, swarm.Request{})
+	if _, lied := errors.AsType[*client.UnprovenError](err); lied {
+		return err
+	}
+	if err != nil {
+		cmd.PrintErrf("the answer was not checked against its signature: %s\n", clean(err.Error()))
+	}
+	return nil
 }
 
 // leave is what happens to the run when its watcher goes.
