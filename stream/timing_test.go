@@ -49,11 +49,23 @@ func (p *pipeServer) dial(context.Context, string, string) (net.Conn, error) {
 func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Client, *pipeServer)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipeServer{conns: make(chan net.Conn), done: make(chan struct{})}
-		var handlers sync.WaitGroup
+		// Close ends connections, and does not wait for their handlers.
+		var (
+			mu       sync.Mutex
+			closed   bool // no handler starts any more
+			handlers sync.WaitGroup
+		)
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			handlers.Add(1)
-			defer handlers.Done()
-			h(w, r)
+			mu.Lock()
+			if !closed {
+				handlers.Add(1)
+				defer handlers.Done()
+			}
+			late := closed
+			mu.Unlock()
+			if !late {
+				h(w, r)
+			}
 		})}
 		go server.Serve(p)
 		transport := &http.Transport{DialContext: p.dial}
@@ -61,6 +73,9 @@ func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Clien
 			transport.CloseIdleConnections()
 			close(p.done)
 			server.Close()
+			mu.Lock()
+			closed = true
+			mu.Unlock()
 			handlers.Wait()
 		}()
 		f(t, &stream.Client{BaseURL: "http://swarm.test", HTTP: &http.Client{Transport: transport}}, p)
