@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/swarmseal/swarmseal/swarm"
+	"github.com/swarmseal/swarmseal/wallet"
 )
 
 func TestCodeOf(t *testing.T) {
@@ -72,5 +73,17 @@ func TestStates(t *testing.T) {
 	late := swarm.Outcome{Arrival: &swarm.SignedArrival{Arrival: swarm.Arrival{Late: true}}}
 	if (&swarm.Outcome{}).Late() || !late.Late() {
 		t.Error("Late does not follow the arrival")
+	}
+}
+
+func TestCheckID(t *testing.T) {
+	d := swarm.Delegation{Nonce: wallet.Digest{1}}
+	if err := swarm.CheckID(d.ID()); err != nil {
+		t.Errorf("an id as it is made: %v", err)
+	}
+	for _, id := range []string{"", "17", d.ID() + "0", d.ID()[1:] + "A", d.ID()[1:] + "/", d.ID()[1:] + "g"} {
+		if got := swarm.CodeOf(swarm.CheckID(id)); got != swarm.CodeInvalid {
+			t.Errorf("%q: code %q", id, got)
+		}
 	}
 }

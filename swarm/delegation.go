@@ -3,6 +3,7 @@ package swarm
 import (
 	"context"
 	"encoding/hex"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/swarmseal/swarmseal/wallet"
@@ -103,6 +104,18 @@ func (d *Delegation) Digest(domain wallet.Digest) wallet.Digest {
 func (d *Delegation) ID() string {
 	sum := wallet.Keccak256(d.From[:], d.Nonce[:])
 	return hex.EncodeToString(sum[:16])
+}
+
+// idLength is the length of an ID: hex digits in lower case.
+const idLength = 32
+
+// CheckID reports whether a text has the form of an ID.
+func CheckID(id string) error {
+	bad := strings.IndexFunc(id, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') })
+	if len(id) != idLength || bad >= 0 {
+		return Errorf(CodeInvalid, "%q is no run's id: want %d hex digits in lower case", id, idLength)
+	}
+	return nil
 }
 
 // Status is how a worker ended a task.

@@ -68,9 +68,8 @@ func checkTimeout(cmd *cobra.Command, timeout time.Duration) error {
 
 // runID checks a run's id.
 func runID(text string) (string, error) {
-	bad := strings.IndexFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') })
-	if len(text) != 32 || bad >= 0 {
-		return "", usagef("%q is no run's id: want 32 hex digits in lower case", text)
+	if err := swarm.CheckID(text); err != nil {
+		return "", usagef("%s", err.(*swarm.Error).Message)
 	}
 	return text, nil
 }

@@ -211,16 +211,9 @@ func pathWallet(r *http.Request) (wallet.Address, error) {
 	return a, nil
 }
 
-// runIDLength is the length of a run's id: hex digits in lower case.
-const runIDLength = 32
-
 func pathRun(r *http.Request, name string) (string, error) {
 	id := r.PathValue(name)
-	bad := strings.IndexFunc(id, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') })
-	if len(id) != runIDLength || bad >= 0 {
-		return "", swarm.Errorf(swarm.CodeInvalid, "path: run id %q: want %d hex digits in lower case", id, runIDLength)
-	}
-	return id, nil
+	return id, swarm.CheckID(id)
 }
 
 // preferWait gives how long a client asked to wait for the outcome by
