@@ -113,7 +113,7 @@ const idLength = 32
 func CheckID(id string) error {
 	bad := strings.IndexFunc(id, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') })
 	if len(id) != idLength || bad >= 0 {
-		return Errorf(CodeInvalid, "%q is no run's id: want %d hex digits in lower case", id, idLength)
+		return Errorf(CodeInvalid, "%q is no run id: want %d hex digits in lower case", id, idLength)
 	}
 	return nil
 }
