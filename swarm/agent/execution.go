@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,9 +29,12 @@ type execution struct {
 	report *reporter
 
 	mu       sync.Mutex
+	over     bool // the handler has returned
 	children []*child
 	result   *swarm.SignedResult // once signed
 }
+
+var errOver = errors.New("the task's handler has returned")
 
 // child is a delegation that the handler made.
 type child struct {
@@ -68,8 +72,18 @@ func (x *execution) run(life, ctx context.Context) {
 	defer x.cancel(nil)
 	x.worker.work.Go(func() { x.report.run(life) })
 	output, err := x.handle(ctx)
+	cause := context.Cause(ctx)
+	// What the handler left running may delegate no more: the result names all
+	// that was.
+	x.mu.Lock()
+	x.over = true
+	x.mu.Unlock()
+	x.cancel(errOver)
 	x.report.close()
-	if cause := context.Cause(ctx); cause != nil && swarm.CodeOf(cause) == swarm.CodeCancelled {
+	if lost := x.report.lost(); lost != nil && life.Err() == nil && swarm.CodeOf(lost) != swarm.CodeConflict {
+		x.worker.log.Warn("events not delivered", "task", x.task.ID, "error", lost)
+	}
+	if swarm.CodeOf(cause) == swarm.CodeCancelled {
 		return // nobody waits for it
 	}
 	if life.Err() != nil {
@@ -81,6 +95,14 @@ func (x *execution) run(life, ctx context.Context) {
 	children, namedErr := x.named(life)
 	if namedErr == nil {
 		namedErr = x.answer(life, output, err, children)
+	}
+	if swarm.CodeOf(namedErr) == swarm.CodeInvalid {
+		// A delegation that was under way when the handler returned may have
+		// been taken after we asked.
+		if again, err2 := x.named(life); err2 == nil && !slices.Equal(again, children) {
+			children = again
+			namedErr = x.answer(life, output, err, children)
+		}
 	}
 	if swarm.CodeOf(namedErr) == swarm.CodeTooLarge {
 		namedErr = x.answer(life, "", fmt.Errorf("the agent's output of %d bytes is more than the server takes (%d with quoting)",
@@ -224,8 +246,14 @@ func (x *execution) delegate(ctx context.Context, r swarm.Request) (*swarm.Outco
 	}
 	c := &child{digest: signed.Delegation.Digest(x.domain), id: signed.Delegation.ID(), unsure: true}
 	x.mu.Lock()
-	x.children = append(x.children, c)
+	over := x.over
+	if !over {
+		x.children = append(x.children, c)
+	}
 	x.mu.Unlock()
+	if over {
+		return nil, errOver
+	}
 	outcome, err := x.worker.client.Submit(ctx, signed, r)
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -180,7 +180,9 @@ func (r *reporter) ack(ctx context.Context) error {
 	return r.post(ctx, 0, []byte(`{"type":"`+swarm.EventAck+`"}`))
 }
 
-// flush posts everything that is queued now.
+// flush posts everything that is queued now. Where ctx ends first, which may be
+// that of one search alone, what was not posted stays in the queue, under the
+// same numbers.
 func (r *reporter) flush(ctx context.Context) error {
 	r.posting.Lock()
 	defer r.posting.Unlock()
@@ -197,12 +199,33 @@ func (r *reporter) flush(ctx context.Context) error {
 			n++
 		}
 		// The acknowledgement has number 0.
-		err = r.post(ctx, r.next+1, bytes.Join(batch[:n], []byte("\n")))
-		r.next += uint64(n)
-		batch = batch[n:]
+		if err = r.post(ctx, r.next+1, bytes.Join(batch[:n], []byte("\n"))); err == nil {
+			r.next += uint64(n)
+			batch = batch[n:]
+		}
 	}
-	r.fail(err)
+	if err != nil && ctx.Err() != nil {
+		r.putBack(batch)
+	} else {
+		r.fail(err)
+	}
 	return err
+}
+
+func (r *reporter) putBack(batch [][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue = append(batch, r.queue...)
+	for _, event := range batch {
+		r.bytes += len(event)
+	}
+}
+
+// lost gives why events were not posted, nil where all were.
+func (r *reporter) lost() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
 }
 
 func (r *reporter) post(ctx context.Context, first uint64, lines []byte) error {
