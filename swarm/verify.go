@@ -138,11 +138,9 @@ func (v *verifier) result(i int) {
 	hop := &v.bundle.Hops[i]
 	d, s := &hop.Delegation.Delegation, hop.Result
 	r := &s.Result
-	v.check(i, RuleResultSignature, wallet.Verify(d.To, v.results[i], s.Signature))
-	v.check(i, RuleResultParties, r.CheckParties(d, v.digests[i]))
-	v.check(i, RuleOutput, sameHash("output", s.Output, r.OutputHash))
-	v.check(i, RuleResultStatus, r.CheckStatus())
-	v.check(i, RuleResultPrice, r.CheckPrice(d))
+	for _, c := range s.Check(v.domain, d, v.digests[i]) {
+		v.check(i, c.Rule, c.Err)
+	}
 	var timeErr error
 	late := hop.Arrival != nil && hop.Arrival.Arrival.Late
 	switch {
@@ -287,4 +285,23 @@ func (r *Result) CheckPrice(d *Delegation) error {
 		return Errorf(CodeBudget, "result.price is %v; the delegation allows %v", r.Price, d.MaxPrice)
 	}
 	return nil
+}
+
+// RuleCheck is a rule with what broke it, which is nil where it held.
+type RuleCheck struct {
+	Rule Rule
+	Err  error
+}
+
+// Check applies every rule that stands between a result and the delegation
+// that it answers, whose digest is given, save those about time and children.
+func (s *SignedResult) Check(domain wallet.Digest, d *Delegation, delegation wallet.Digest) []RuleCheck {
+	r := &s.Result
+	return []RuleCheck{
+		{RuleResultSignature, wallet.Verify(d.To, r.Digest(domain), s.Signature)},
+		{RuleResultParties, r.CheckParties(d, delegation)},
+		{RuleOutput, sameHash("output", s.Output, r.OutputHash)},
+		{RuleResultStatus, r.CheckStatus()},
+		{RuleResultPrice, r.CheckPrice(d)},
+	}
 }

@@ -176,10 +176,10 @@ func TestEmitRefuses(t *testing.T) {
 			{"a workflow's end", map[string]string{"type": "complete"}, "the server's own"},
 			{"the run's end, newer", map[string]string{"type": "activity.run", "status": "failed"}, "the server's own"},
 			{"a receipt", map[string]string{"type": "receipt"}, "the server's own"},
-			{"an acknowledgement", map[string]string{"type": "ack"}, "the server's own"},
+			{"an acknowledgement", map[string]string{"type": "ack"}, "the worker's own"},
 			{"a child's", map[string]string{"type": "swarm_child_done"}, "the server's own"},
-			{"a delegation", map[string]string{"type": "tool_start", "toolName": "swarm_delegate"}, "call Find and Delegate"},
-			{"a search, newer", map[string]string{"type": "activity.tool", "status": "running", "name": "agent_find"}, "call Find and Delegate"},
+			{"a delegation", map[string]string{"type": "tool_start", "toolName": "swarm_delegate"}, "the server's own: it writes them"},
+			{"a search, newer", map[string]string{"type": "activity.tool", "status": "running", "name": "agent_find"}, "the server's own: it writes them"},
 			{"half a tool", map[string]string{"type": "tool_end", "toolName": "grep", "toolCallId": "1"}, "call Tool"},
 			{"too large", map[string]string{"type": "x", "text": strings.Repeat("x", swarm.MaxEventBytes)}, "at most 1048576 are allowed"},
 		} {

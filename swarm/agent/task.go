@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/swarmseal/swarmseal/events"
 	"github.com/swarmseal/swarmseal/swarm"
+	"github.com/swarmseal/swarmseal/swarm/client"
 	"github.com/swarmseal/swarmseal/wallet"
 )
 
@@ -73,16 +73,8 @@ func (t *Task) Tool(name string, input any, summary string) (end func(output any
 			}
 		}
 		data, err := json.Marshal(event)
-		switch {
-		case err != nil:
-		case len(data) > swarm.MaxEventBytes:
-			err = fmt.Errorf("event has %d bytes; at most %d are allowed", len(data), swarm.MaxEventBytes)
-		case name == "":
-			err = errors.New("the tool has no name")
-		default:
-			if tool, parseErr := events.ParseToolEvent(events.Decode("", "message", data)); parseErr == nil && tool.Family == events.FamilyAgent {
-				err = errors.New("this tool's events are the server's own: call Find and Delegate")
-			}
+		if err == nil {
+			_, err = swarm.ParseReported(data)
 		}
 		if err != nil {
 			t.execution.worker.log.Error("tool event not sent", "task", t.ID, "tool", name, "event", kind, "error", err)
@@ -118,7 +110,11 @@ func (t *Task) Find(ctx context.Context, q swarm.Query) (*swarm.Found, error) {
 	if err := x.report.flush(ctx); err != nil { // what was said before comes before
 		return nil, err
 	}
-	if err := x.worker.client.Post(ctx, "/delegations/"+t.ID+"/find", nil, ask, &found); err != nil {
+	// A server that is being restarted is waited for, as Delegate does.
+	err := client.Retry(ctx, func() error {
+		return x.worker.client.Post(ctx, "/delegations/"+t.ID+"/find", nil, ask, &found)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return &found, nil

@@ -32,22 +32,12 @@ func checkOutcome(o *swarm.Outcome, d *swarm.Delegation, domain wallet.Digest) e
 		return &UnprovenError{ID: d.ID(), Rule: rule, Err: err}
 	}
 	if o.Result != nil {
-		result := &o.Result.Result
-		digest := result.Digest(domain)
-		for _, check := range []struct {
-			rule swarm.Rule
-			err  error
-		}{
-			{swarm.RuleResultSignature, wallet.Verify(d.To, digest, o.Result.Signature)},
-			{swarm.RuleResultParties, result.CheckParties(d, d.Digest(domain))},
-			{swarm.RuleOutput, checkHash(o.Result.Output, result.OutputHash)},
-			{swarm.RuleResultStatus, result.CheckStatus()},
-			{swarm.RuleResultPrice, result.CheckPrice(d)},
-		} {
-			if check.err != nil {
-				return unproven(check.rule, check.err)
+		for _, check := range o.Result.Check(domain, d, d.Digest(domain)) {
+			if check.Err != nil {
+				return unproven(check.Rule, check.Err)
 			}
 		}
+		digest := o.Result.Result.Digest(domain)
 		if o.Arrival == nil {
 			return unproven(swarm.RuleArrivalResult, errors.New("the result came without its arrival"))
 		}
@@ -60,13 +50,6 @@ func checkOutcome(o *swarm.Outcome, d *swarm.Delegation, domain wallet.Digest) e
 		}
 	}
 	return unproven(swarm.RuleExpected, checkTold(o, d))
-}
-
-func checkHash(text string, want wallet.Digest) error {
-	if got := wallet.Keccak256([]byte(text)); got != want {
-		return fmt.Errorf("the output hashes to %v, the signed hash is %v", got, want)
-	}
-	return nil
 }
 
 // checkTold compares the members of an outcome that nobody signed with those

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/swarmseal/swarmseal/swarm"
@@ -19,8 +20,6 @@ import (
 func (s *Server) admit(ctx context.Context, signed *swarm.SignedDelegation) (*liveRun, error) {
 	d := &signed.Delegation
 	switch {
-	case s.draining.Load():
-		return nil, swarm.Errorf(swarm.CodeUnavailable, "the server is shutting down; try again in some seconds")
 	case d.Server != s.cfg.Key.Address():
 		return nil, swarm.Errorf(swarm.CodeInvalid, "delegation.server is %v; this is %v", d.Server, s.cfg.Key.Address())
 	case len(d.Attachments) > 0:
@@ -41,8 +40,9 @@ func (s *Server) admit(ctx context.Context, signed *swarm.SignedDelegation) (*li
 	parent, err := s.checkMoment(d)
 	if err != nil {
 		// The run may have ended since, and left the table.
-		if r, earlier := s.earlier(ctx, d, digest); earlier == nil {
-			return r, nil
+		r, earlier := s.earlier(ctx, d, digest)
+		if earlier == nil || swarm.CodeOf(earlier) == swarm.CodeNonceConflict {
+			return r, earlier
 		}
 		return nil, err
 	}
@@ -52,6 +52,9 @@ func (s *Server) admit(ctx context.Context, signed *swarm.SignedDelegation) (*li
 // checkMoment applies the rules that hold or not at this moment, and gives the
 // run that delegates, which is nil at hop 0.
 func (s *Server) checkMoment(d *swarm.Delegation) (parent *liveRun, err error) {
+	if s.draining.Load() {
+		return nil, swarm.Errorf(swarm.CodeUnavailable, "the server is shutting down; try again in some seconds")
+	}
 	if err := d.Check(time.Now()); err != nil {
 		return nil, err
 	}
@@ -96,12 +99,7 @@ func (s *Server) checkTarget(d *swarm.Delegation) error {
 	case !s.inboxes.available(d.To):
 		return swarm.Errorf(swarm.CodeNotAvailable, "%v is registered, but none of its workers is connected", d.To)
 	}
-	if d.Skill != "" {
-		for _, skill := range card.Skills {
-			if skill.ID == d.Skill {
-				return nil
-			}
-		}
+	if d.Skill != "" && !slices.ContainsFunc(card.Skills, func(k swarm.Skill) bool { return k.ID == d.Skill }) {
 		return swarm.Errorf(swarm.CodeInvalid, "delegation.skill %q is none of %v's skills", d.Skill, d.To)
 	}
 	return nil
@@ -220,10 +218,6 @@ func notFound(id string) error {
 // server asks on its own account, and the bundle shows it. key names the
 // request where it is not "": the same again finds its run.
 func (s *Server) admitAnonymous(ctx context.Context, to wallet.Address, message, key string) (*liveRun, error) {
-	if !s.cfg.Anonymous {
-		return nil, swarm.Errorf(swarm.CodeUnauthenticated,
-			"this server takes signed requests alone: send a signed delegation to POST /delegations")
-	}
 	now := time.Now()
 	d := swarm.Delegation{
 		MaxHops: swarm.MaxHops, To: to, Server: s.cfg.Key.Address(),
@@ -233,22 +227,22 @@ func (s *Server) admitAnonymous(ctx context.Context, to wallet.Address, message,
 	_, _ = rand.Read(d.Nonce[:])
 	if key != "" {
 		d.Nonce = swarm.NonceOf(key)
-		probe := d
-		probe.From = s.cfg.Key.Address()
-		if r, err := s.find(ctx, probe.ID()); err == nil {
-			if r.to() != to || r.signed.Input != message {
-				return nil, swarm.Errorf(swarm.CodeNonceConflict, "runId %q was used for another message", key)
-			}
-			return r, nil
-		} else if swarm.CodeOf(err) != swarm.CodeNotFound {
-			return nil, err
-		}
 	}
 	signed, err := swarm.SignDelegation(ctx, s.cfg.Key, s.domain, d, message)
 	if err != nil {
 		return nil, err
 	}
-	return s.admit(ctx, signed)
+	r, err := s.admit(ctx, signed)
+	if key == "" || swarm.CodeOf(err) != swarm.CodeNonceConflict {
+		return r, err
+	}
+	if r, err = s.find(ctx, signed.Delegation.ID()); err != nil {
+		return nil, err
+	}
+	if r.to() != to || r.signed.Input != message {
+		return nil, swarm.Errorf(swarm.CodeNonceConflict, "runId %q was used for another message", key)
+	}
+	return r, nil
 }
 
 // find gives a run by its id: in flight, or ended and read from the journal.

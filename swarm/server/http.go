@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -114,15 +113,25 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 
 // noRoute says in our own form what the mux would have said in plain text.
 func noRoute(handler http.Handler, w http.ResponseWriter, r *http.Request) error {
-	probe := httptest.NewRecorder()
-	handler.ServeHTTP(probe, r)
-	if probe.Code == http.StatusMethodNotAllowed {
-		allow := probe.Header().Get("Allow")
+	said := muteWriter{header: make(http.Header)}
+	handler.ServeHTTP(&said, r)
+	if said.status == http.StatusMethodNotAllowed {
+		allow := said.header.Get("Allow")
 		w.Header().Set("Allow", allow)
 		return swarm.Errorf(swarm.CodeMethod, "%s %s: the methods here are %s", r.Method, r.URL.Path, allow)
 	}
 	return swarm.Errorf(swarm.CodeNotFound, "no route %s %s", r.Method, r.URL.Path)
 }
+
+// muteWriter takes an answer for its status and header alone.
+type muteWriter struct {
+	header http.Header
+	status int
+}
+
+func (m *muteWriter) Header() http.Header         { return m.header }
+func (m *muteWriter) WriteHeader(status int)      { m.status = status }
+func (m *muteWriter) Write(b []byte) (int, error) { return len(b), nil }
 
 // asError gives the error that a client sees.
 func (s *Server) asError(r *http.Request, err error) *swarm.Error {

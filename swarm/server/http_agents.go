@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	json2 "github.com/go-json-experiment/json"
+
 	"github.com/swarmseal/swarmseal/stream"
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/wallet"
@@ -208,13 +210,13 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request) error {
 			if !ok {
 				return nil
 			}
-			data, err := marshalFrame(f.body)
-			if err != nil {
-				return nil // the task goes to another connection, whose answer it will be
+			data, err := json2.Marshal(f.body)
+			if err == nil {
+				err = out.Send(stream.Frame{Event: f.name, Data: data})
 			}
-			err = out.Send(stream.Frame{Event: f.name, Data: data})
 			if err != nil {
-				return nil
+				s.cfg.Log.Debug("inbox ended", "agent", agent, "error", err)
+				return nil // its tasks go back to the queue
 			}
 		case <-ping.C:
 			if out.Comment("ping") != nil {

@@ -7,13 +7,9 @@ import (
 	"net/http"
 	"strconv"
 
-	json2 "github.com/go-json-experiment/json"
-
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/wallet"
 )
-
-func marshalFrame(v any) ([]byte, error) { return json2.Marshal(v) }
 
 // handleDelegate takes a signed delegation. With "Prefer: wait=SECONDS" it
 // answers 200 with the outcome, else, or when that time is over, 202.
@@ -93,7 +89,7 @@ func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request) error {
 			return swarm.Errorf(swarm.CodeForbidden, "signed in as %v; only %v, who asked for it, may cancel the run", who, run.from())
 		}
 	}
-	if err := s.stop(run, "cancelled by the requester"); err != nil {
+	if err := s.end(run, swarm.StateCancelled, "cancelled by the requester"); err != nil {
 		return err
 	}
 	s.writeJSON(w, http.StatusOK, s.viewOf(run))

@@ -124,12 +124,8 @@ func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun,
 		if last || err != nil {
 			return rs.gone(err)
 		}
-		last, fellBehind, err := rs.live(r.Context(), sub)
-		if last || err != nil {
+		if last, err = rs.live(r.Context(), sub); last || err != nil {
 			return rs.gone(err)
-		}
-		if !fellBehind {
-			return nil
 		}
 		sub = s.hub.subscribe(root)
 	}
@@ -167,33 +163,33 @@ func (rs *runStream) replay(ctx context.Context, root string) (last bool, err er
 	return false, nil
 }
 
-// live sends what comes from the hub, until the run ends, the client goes, or
-// this stream falls behind.
-func (rs *runStream) live(ctx context.Context, sub *subscription) (last, fellBehind bool, err error) {
+// live sends what comes from the hub, until the run ends or the client goes.
+// Neither last nor an error says that this stream fell behind.
+func (rs *runStream) live(ctx context.Context, sub *subscription) (last bool, err error) {
 	ping := time.NewTimer(rs.server.cfg.Ping)
 	defer ping.Stop()
 	for {
 		select {
 		case n, ok := <-sub.records:
 			if !ok {
-				return false, true, nil
+				return false, nil
 			}
 			if n.entry.Seq <= rs.seen {
 				continue
 			}
 			if last, err := rs.send(n.entry, n.record); last || err != nil {
-				return last, false, err
+				return last, err
 			}
 			ping.Reset(rs.server.cfg.Ping)
 		case <-ping.C:
 			if err := rs.out.Comment("ping"); err != nil {
-				return false, false, err
+				return false, err
 			}
 			ping.Reset(rs.server.cfg.Ping)
 		case <-ctx.Done():
-			return false, false, context.Cause(ctx)
+			return false, context.Cause(ctx)
 		case <-rs.server.closed:
-			return false, false, errClosed
+			return false, errClosed
 		}
 	}
 }
@@ -203,9 +199,13 @@ func (rs *runStream) live(ctx context.Context, sub *subscription) (last, fellBeh
 // gets the whole group again, and none is lost.
 func (rs *runStream) send(e engine.Entry, rec *record) (last bool, err error) {
 	rs.seen = e.Seq
+	if e.Seq <= rs.cursor {
+		rs.render.tree.apply(e, rec) // the client has it; what follows builds on it
+		return rec.Kind == kindOutcome && e.Run == rs.render.view, nil
+	}
 	data, last, err := rs.render.render(e, rec)
-	if err != nil || len(data) == 0 || e.Seq <= rs.cursor {
-		return last && err == nil, err
+	if err != nil || len(data) == 0 {
+		return false, err
 	}
 	frames := make([]stream.Frame, len(data))
 	for i, d := range data {

@@ -6,62 +6,34 @@ import (
 	"strings"
 
 	json2 "github.com/go-json-experiment/json"
+	"github.com/tidwall/gjson"
 
 	"github.com/swarmseal/swarmseal/events"
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/wallet"
 )
 
-// ourTypes are the events that the server writes itself, from the journal, so
-// that no worker can forge or forget one.
-var ourTypes = []string{
-	events.TypeDone, events.TypeError, events.TypeComposeError, events.TypeStopped,
-	events.TypeReceipt, events.TypeComposeReceipt, events.TypeDoneSentinel,
-}
-
 // cleanEvent checks an event that a worker posted, and gives it without the
 // members that are the server's to set, with a display where one belongs.
 func cleanEvent(data []byte) (kind string, clean json.RawMessage, err error) {
-	if len(data) > swarm.MaxEventBytes {
-		return "", nil, swarm.Errorf(swarm.CodeTooLarge, "event has %d bytes; at most %d are allowed", len(data), swarm.MaxEventBytes)
+	ev, err := swarm.ParseReported(data)
+	if err != nil {
+		return "", nil, err
 	}
-	var members map[string]json.RawMessage
-	if err := json2.Unmarshal(data, &members); err != nil {
-		return "", nil, swarm.Errorf(swarm.CodeInvalid, "event is no JSON object: %v", err)
-	}
-	text := func(name string) (s string) {
-		_ = json2.Unmarshal(members[name], &s) // of another kind: as if it were absent
-		return s
-	}
-	kind = text("type")
-	// Read as whoever watches reads it: there are two generations of frames, in
-	// which a run's end and a tool call look differently.
-	event := events.Decode("", "message", data)
-	tool, toolErr := events.ParseToolEvent(event)
-	switch {
-	case kind == "":
-		return "", nil, swarm.Errorf(swarm.CodeInvalid, `event has no "type"`)
-	case slices.Contains(ourTypes, kind) || strings.HasPrefix(kind, "swarm_child_") || event.Terminal():
-		return "", nil, swarm.Errorf(swarm.CodeForbidden, "events of type %q are the server's own", kind)
-	case toolErr == nil && tool.Family == events.FamilyAgent:
-		return "", nil, swarm.Errorf(swarm.CodeForbidden, "tool events of %q are the server's own", tool.ToolName)
+	members := ev.Members
+	switch kind := ev.Type; {
 	case kind == events.TypeToolStart || kind == events.TypeToolEnd:
-		name := text("toolName")
-		if name == "" || text("toolCallId") == "" {
-			return "", nil, swarm.Errorf(swarm.CodeInvalid, "%s needs toolName and toolCallId", kind)
-		}
-		if err := giveDisplay(members, events.Display{Kind: "tool", Name: name}); err != nil {
-			return "", nil, err
-		}
+		err = giveDisplay(members, events.Display{Kind: "tool", Name: gjson.GetBytes(data, "toolName").Str})
 	case strings.HasPrefix(kind, "plan.") || strings.HasPrefix(kind, "approval."):
-		if err := giveDisplay(members, events.Display{Kind: "harness", Name: kind}); err != nil {
-			return "", nil, err
-		}
+		err = giveDisplay(members, events.Display{Kind: "harness", Name: kind})
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	delete(members, "runId")
 	delete(members, "ts")
 	clean, err = json2.Marshal(members, json2.Deterministic(true))
-	return kind, clean, err
+	return ev.Type, clean, err
 }
 
 // giveDisplay adds a display where the worker gave none.

@@ -184,11 +184,11 @@ func links(chain []*run) []swarm.Link {
 	return out
 }
 
-// unsettled gives r's descendants that have no outcome, the deepest first.
+// unsettled gives the runs right below r that have no outcome. Where there is
+// none, nothing further down is without one.
 func (r *run) unsettled() []*run {
 	var out []*run
 	for _, c := range r.children {
-		out = append(out, c.unsettled()...)
 		if !c.state.Terminal() {
 			out = append(out, c)
 		}

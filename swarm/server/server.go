@@ -20,9 +20,9 @@ import (
 // request is gone: what was half done would have to be undone.
 const writeTimeout = 10 * time.Second
 
-// floorEvery is how often the journal's floor is noted; a restart reads as
-// much more than it had to.
-const floorEvery = 5 * time.Second
+// tidyEvery is how often tidy works; a restart reads as much of the journal more
+// than it had to.
+const tidyEvery = 5 * time.Second
 
 // InUseError says that another server holds the data folder.
 type InUseError = engine.InUseError
@@ -64,9 +64,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.table = newTable(s.domain)
 	s.inboxes = newInboxes(s)
 	s.agents = &registry{index: discovery.NewIndex(), known: make(map[wallet.Address]*registered)}
-	if _, err := rand.Read(s.secret[:]); err != nil {
-		return nil, err // never happens: crypto/rand ends the process instead
-	}
+	_, _ = rand.Read(s.secret[:]) // never fails
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -101,14 +99,15 @@ func (s *Server) recover(ctx, life context.Context) error {
 		close(caughtUp)
 	}
 	stop, err := s.engine.Follow(life, floor, func(e engine.Entry) {
+		var r *liveRun
 		rec, err := decodeRecord(e.Data)
-		if err != nil {
-			// A record of a newer version; the run it belongs to is not ours to judge.
+		if err == nil {
+			r = s.table.follow(e, rec)
+			s.hub.publish(e, rec)
+		} else {
+			// Of a newer version; the run that it belongs to is not ours to judge.
 			s.cfg.Log.Error("journal: unreadable record", "seq", e.Seq, "run", e.Run, "error", err)
-			return
 		}
-		r := s.table.follow(e, rec)
-		s.hub.publish(e, rec)
 		s.seen.Store(e.Seq)
 		if recovering {
 			if e.Seq >= last {
@@ -142,12 +141,13 @@ func (s *Server) recover(ctx, life context.Context) error {
 	if len(open) > 0 {
 		s.cfg.Log.Info("took up runs without an outcome", "runs", len(open))
 	}
-	s.work.Go(func() { s.noteFloor(life) })
+	s.work.Go(func() { s.tidy(life) })
 	return nil
 }
 
-func (s *Server) noteFloor(ctx context.Context) {
-	tick := time.NewTicker(floorEvery)
+// tidy notes the journal's floor and forgets old timeouts, now and then.
+func (s *Server) tidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	var before uint64
 	for {
@@ -156,6 +156,7 @@ func (s *Server) noteFloor(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		s.table.forgive(s.cfg.Shun)
 		if floor := s.table.floor(s.seen.Load()); floor != before {
 			if err := s.engine.SetFloor(ctx, floor); err != nil {
 				s.cfg.Log.Warn("journal's floor not noted", "error", err)
@@ -255,8 +256,7 @@ func (s *Server) Drain(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		inFlight := 0
-		s.table.read(func() { inFlight = s.table.inFlight })
+		inFlight := s.InFlight()
 		if inFlight == 0 {
 			return nil
 		}

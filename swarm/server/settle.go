@@ -19,35 +19,33 @@ func (s *Server) settle(ctx context.Context, id string, signed *swarm.SignedResu
 	}
 	result := &signed.Result
 	d := &r.signed.Delegation
-	if got := wallet.Keccak256([]byte(signed.Output)); got != result.OutputHash {
-		return nil, swarm.Errorf(swarm.CodeSignature, "result.outputHash is not the Keccak-256 of the output that came (%v)", got)
-	}
-	digest := result.Digest(s.domain)
-	if err := wallet.Verify(d.To, digest, signed.Signature); err != nil {
-		return nil, swarm.Errorf(swarm.CodeSignature, "result: %v", err)
+	for _, check := range signed.Check(s.domain, d, r.digest) {
+		if check.Err != nil {
+			return nil, resultError(check)
+		}
 	}
 	if len(result.Attachments) > 0 {
 		return nil, swarm.Errorf(swarm.CodeInvalid, "result.attachments: this server carries none; put the text into the output")
 	}
-	for _, check := range []error{
-		result.CheckParties(d, r.digest), result.CheckStatus(), result.CheckPrice(d), s.checkIssued(result, d),
-	} {
-		if check != nil {
-			return nil, check
-		}
+	if err := s.checkIssued(result, d); err != nil {
+		return nil, err
 	}
+	digest := result.Digest(s.domain)
 	if again, err := s.answered(r, digest); again || err != nil {
 		return s.viewOf(r), err
 	}
-	// Those below end first: the last frame of a stream is its own run's.
-	if err := s.checkChildren(r, result); err != nil {
-		return nil, err
-	}
-	s.endBelow(r, "the run above was answered without this one")
 	if err := s.record(ctx, r, signed, digest); err != nil {
 		return nil, err
 	}
 	return s.viewOf(r), nil
+}
+
+// resultError gives a broken rule of a result its code.
+func resultError(c swarm.RuleCheck) error {
+	if e, ok := errors.AsType[*swarm.Error](c.Err); ok {
+		return e
+	}
+	return swarm.Errorf(swarm.CodeSignature, "%s: %v", c.Rule, c.Err)
 }
 
 func (s *Server) checkIssued(result *swarm.Result, d *swarm.Delegation) error {
@@ -82,28 +80,26 @@ func (s *Server) answered(r *liveRun, digest wallet.Digest) (again bool, err err
 
 // checkChildren compares the delegations that a result names with those that
 // were made for the task: each once, by its own digest or that of its result.
-func (s *Server) checkChildren(r *liveRun, result *swarm.Result) (err error) {
-	s.table.read(func() {
-		named := make(map[wallet.Digest]bool, len(result.Children))
-		for _, c := range result.Children {
-			named[c] = true
+// The table's lock is held.
+func (r *run) checkChildren(result *swarm.Result) error {
+	named := make(map[wallet.Digest]bool, len(result.Children))
+	for _, c := range result.Children {
+		named[c] = true
+	}
+	for _, c := range r.children {
+		mine := c.digest
+		if rec := c.answer(); rec != nil && named[rec.Arrival.Arrival.Result] {
+			mine = rec.Arrival.Arrival.Result
 		}
-		for _, c := range r.children {
-			mine := c.digest
-			if rec := c.answer(); rec != nil && named[rec.Arrival.Arrival.Result] {
-				mine = rec.Arrival.Arrival.Result
-			}
-			if !named[mine] {
-				err = swarm.Errorf(swarm.CodeInvalid, "result.children lacks %v: every delegation made for the task is named", c.digest)
-				return
-			}
-			delete(named, mine)
+		if !named[mine] {
+			return swarm.Errorf(swarm.CodeInvalid, "result.children lacks %v: every delegation made for the task is named", c.digest)
 		}
-		if len(named) > 0 || len(result.Children) != len(r.children) {
-			err = swarm.Errorf(swarm.CodeInvalid, "result.children names %d delegations; %d were made for the task", len(result.Children), len(r.children))
-		}
-	})
-	return err
+		delete(named, mine)
+	}
+	if len(named) > 0 || len(result.Children) != len(r.children) {
+		return swarm.Errorf(swarm.CodeInvalid, "result.children names %d delegations; %d were made for the task", len(result.Children), len(r.children))
+	}
+	return nil
 }
 
 // record writes a result as the run's outcome, or as its late answer. The
@@ -121,11 +117,14 @@ func (s *Server) record(ctx context.Context, r *liveRun, signed *swarm.SignedRes
 		if late {
 			// A result that comes at the deadline may be here before the timer's
 			// own record is.
-			if err := s.end(r, swarm.StateTimeout, ""); err != nil {
+			if err := s.end(r, swarm.StateTimeout, deadlineAbove); err != nil {
 				return err
 			}
 		}
-		err = s.transition(r, func() (*record, error) {
+		err = s.finish(r, "the run above was answered without this one", func() (*record, error) {
+			if err := r.checkChildren(&signed.Result); err != nil {
+				return nil, err
+			}
 			switch {
 			case late && r.answer() != nil:
 				return nil, swarm.Errorf(swarm.CodeConflict, "the run %s has another result already", r.id)
@@ -150,7 +149,7 @@ func (s *Server) record(ctx context.Context, r *liveRun, signed *swarm.SignedRes
 // end records an outcome that has no result, if there is none yet: a timeout
 // or a cancellation.
 func (s *Server) end(r *liveRun, state swarm.State, reason string) error {
-	return s.transition(r, func() (*record, error) {
+	return s.finish(r, reason, func() (*record, error) {
 		if r.state.Terminal() {
 			return nil, nil
 		}
@@ -166,14 +165,35 @@ func (s *Server) end(r *liveRun, state swarm.State, reason string) error {
 	})
 }
 
-// endBelow ends every run below r that has no outcome, the deepest first.
-func (s *Server) endBelow(r *liveRun, reason string) {
+// finish is transition for whatever ends a run: every run below it has its
+// outcome first, for the last frame of a stream is its own run's. A run that is
+// made below in the meantime is ended, too.
+func (s *Server) finish(r *liveRun, reason string, decide func() (*record, error)) error {
+	for {
+		if err := s.endBelow(r, reason); err != nil {
+			return err
+		}
+		err := s.transition(r, func() (*record, error) {
+			if !r.state.Terminal() && len(r.unsettled()) > 0 {
+				return nil, errBelow
+			}
+			return decide()
+		})
+		if !errors.Is(err, errBelow) {
+			return err
+		}
+	}
+}
+
+var errBelow = errors.New("a run below has no outcome yet")
+
+// endBelow ends every run right below r that has no outcome, and with each
+// those below it.
+func (s *Server) endBelow(r *liveRun, reason string) error {
 	var below []*liveRun
 	s.table.read(func() {
 		for _, c := range r.unsettled() {
-			if lr := s.table.byRun[c.id]; lr != nil {
-				below = append(below, lr)
-			}
+			below = append(below, s.table.byRun[c.id]) // a tree is in the table whole
 		}
 	})
 	for _, c := range below {
@@ -182,25 +202,22 @@ func (s *Server) endBelow(r *liveRun, reason string) {
 			state = swarm.StateTimeout
 		}
 		if err := s.end(c, state, reason); err != nil {
-			s.cfg.Log.Error("run below not ended", "run", c.id, "error", err)
+			return err
 		}
 	}
+	return nil
 }
+
+// deadlineAbove is why a run ends when that above it times out.
+const deadlineAbove = "the deadline of the run above passed"
 
 // expire ends a run at its deadline. A write that fails is tried again: a run
 // without an outcome would keep its requester waiting for ever.
 func (s *Server) expire(r *liveRun) {
-	s.endBelow(r, "the deadline of the run above passed")
-	if err := s.end(r, swarm.StateTimeout, ""); err != nil && !s.isClosed() {
+	if err := s.end(r, swarm.StateTimeout, deadlineAbove); err != nil && !s.isClosed() {
 		s.cfg.Log.Error("timeout not recorded; trying again", "run", r.id, "error", err)
 		time.AfterFunc(time.Second, func() { s.expire(r) })
 	}
-}
-
-// stop cancels a run and all below it.
-func (s *Server) stop(r *liveRun, reason string) error {
-	s.endBelow(r, reason)
-	return s.end(r, swarm.StateCancelled, reason)
 }
 
 func (s *Server) viewOf(r *liveRun) (o *swarm.Outcome) {
@@ -250,7 +267,11 @@ func (s *Server) collect(ctx context.Context, id string, who wallet.Address) (*s
 			return nil, nil
 		case answer == nil || answer.Result.Result.Status == swarm.StatusFailed:
 			got.Status = swarm.CollectedError
-			got.Response = r.outcome.failure(answer)
+			if answer != nil {
+				got.Response = answer.Result.Output
+			} else {
+				got.Response = r.outcome.Error.Message
+			}
 		case answer.Arrival.Arrival.Late:
 			got.Status, got.Response = swarm.CollectedLate, answer.Result.Output
 		default:
@@ -269,11 +290,3 @@ func (s *Server) collect(ctx context.Context, id string, who wallet.Address) (*s
 }
 
 var errCollected = errors.New("the result was collected already")
-
-// failure says why there is no answer.
-func (rec *record) failure(answer *record) string {
-	if answer != nil {
-		return answer.Result.Output
-	}
-	return rec.Error.Message
-}

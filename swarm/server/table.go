@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -201,11 +202,14 @@ func (t *table) unavailableTo(caller, agent wallet.Address, shun time.Duration) 
 		return true
 	}
 	at, ok := t.timedOut[key]
-	if ok && time.Since(at) >= shun {
-		delete(t.timedOut, key)
-		return false
-	}
-	return ok
+	return ok && time.Since(at) < shun
+}
+
+// forgive forgets the timeouts that are older than shun.
+func (t *table) forgive(shun time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.timedOut, func(_ pair, at time.Time) bool { return time.Since(at) >= shun })
 }
 
 // floor gives the sequence below which no run is without its outcome, given
