@@ -20,7 +20,8 @@ const (
 // Defaults and bounds of a Query.
 const (
 	DefaultTopK       = 5
-	MaxTopK           = 20
+	MaxTopK           = 20 // of the tools
+	MaxLimit          = 50 // of any search: Compose's GET /agents/search
 	DefaultStrictness = 0.2
 	maxQueryBytes     = 4 << 10
 )
@@ -36,7 +37,10 @@ type Query struct {
 
 // Normalize checks a query and fills in its defaults. An error names the
 // argument, its value and what is allowed.
-func (q Query) Normalize() (Query, error) {
+func (q Query) Normalize() (Query, error) { return q.NormalizeWithin(MaxTopK) }
+
+// NormalizeWithin is Normalize with another bound on TopK.
+func (q Query) NormalizeWithin(most int) (Query, error) {
 	q.Text = strings.TrimSpace(q.Text)
 	if q.TopK == 0 {
 		q.TopK = DefaultTopK
@@ -53,8 +57,8 @@ func (q Query) Normalize() (Query, error) {
 		return q, Errorf(CodeInvalid, "query is empty: say what the agent should be able to do")
 	case len(q.Text) > maxQueryBytes:
 		return q, Errorf(CodeInvalid, "query has %d bytes; at most %d are allowed", len(q.Text), maxQueryBytes)
-	case q.TopK < 1 || q.TopK > MaxTopK:
-		return q, Errorf(CodeInvalid, "top_k is %d; allowed are 1 to %d", q.TopK, MaxTopK)
+	case q.TopK < 1 || q.TopK > most:
+		return q, Errorf(CodeInvalid, "top_k is %d; allowed are 1 to %d", q.TopK, most)
 	case !(*q.Strictness >= 0 && *q.Strictness <= 1): // NaN is neither
 		return q, Errorf(CodeInvalid, "strictness is %v; allowed are 0 to 1", *q.Strictness)
 	}

@@ -24,7 +24,7 @@ import (
 // come first and have the score 1. All others have a score of at least the
 // query's strictness. Equal scores go by name, then by wallet.
 func (x *Index) Search(q swarm.Query, skip func(*swarm.Card) bool) *swarm.Found {
-	q, err := q.Normalize()
+	q, err := q.NormalizeWithin(swarm.MaxLimit)
 	if err != nil {
 		return &swarm.Found{Message: err.Error(), Results: []swarm.Match{}}
 	}

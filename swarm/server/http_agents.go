@@ -15,11 +15,9 @@ import (
 
 // Bounds of a page of agents.
 const (
-	defaultAgentsPage = 100
-	maxAgentsPage     = 1_000
-	// Compose's search has other bounds than the tools have.
-	composeSearchLimit    = 8
-	composeSearchMaxLimit = 50
+	defaultAgentsPage  = 100
+	maxAgentsPage      = 1_000
+	composeSearchLimit = 8 // Compose's search has another default than the tools
 )
 
 // handleAgents lists agents by wallet: ?limit=100 (1–1000)&after=WALLET.
@@ -76,20 +74,17 @@ func (s *Server) handleSearch(w http.ResponseWriter, r *http.Request) error {
 		}
 		q.Strictness = &v
 	}
-	limit := composeSearchLimit
-	var err error
+	name, preset, most := "limit", composeSearchLimit, swarm.MaxLimit
 	if params.Has("top_k") {
-		limit, err = intParam(r, "top_k", swarm.DefaultTopK, swarm.MaxTopK)
-	} else {
-		limit, err = intParam(r, "limit", composeSearchLimit, composeSearchMaxLimit)
+		name, preset, most = "top_k", swarm.DefaultTopK, swarm.MaxTopK
 	}
-	if err != nil {
+	var err error
+	if q.TopK, err = intParam(r, name, preset, most); err != nil {
 		return err
 	}
-	if q, err = q.Normalize(); err != nil {
+	if q, err = q.NormalizeWithin(most); err != nil {
 		return err
 	}
-	q.TopK = limit
 	// Who is signed in is a caller with whom things may be open.
 	var caller wallet.Address
 	if r.Header.Get("Authorization") != "" {
