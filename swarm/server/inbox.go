@@ -102,7 +102,7 @@ func (b *inboxes) connect(agent wallet.Address, slots int) *workerConn {
 	if b.closed {
 		return nil
 	}
-	// Every slot's task and its cancellation fit, so sending never blocks.
+	// Every slot's task and its cancellation fit; see send for what doesn't.
 	c := &workerConn{wallet: agent, slots: slots, tasks: make(map[string]*assignment), frames: make(chan inboxFrame, 2*slots+2)}
 	in := b.of(agent)
 	in.conns[c] = struct{}{}
@@ -217,7 +217,11 @@ func (b *inboxes) hand(c *workerConn, a *assignment) {
 	if b.closed {
 		return
 	}
-	c.frames <- inboxFrame{swarm.TaskFrame, task}
+	b.send(b.of(c.wallet), c, inboxFrame{swarm.TaskFrame, task})
+	if c.tasks[r.id] != a {
+		b.pump(b.of(c.wallet)) // for its other connections
+		return
+	}
 	a.timer = time.AfterFunc(b.server.cfg.AckWait, func() { b.unacked(c, a) })
 }
 
@@ -290,7 +294,7 @@ func (b *inboxes) release(r *liveRun, outcome *record) {
 }
 
 // send gives a connection a frame; one that reads so slowly that its buffer is
-// full is ended.
+// full is ended, and its tasks go back: nothing waits here with the lock held.
 func (b *inboxes) send(in *inbox, c *workerConn, f inboxFrame) {
 	select {
 	case c.frames <- f:
