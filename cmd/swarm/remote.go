@@ -53,6 +53,15 @@ func (r *remote) client(ctx context.Context, signer wallet.Signer) (*client.Clie
 	return c, err
 }
 
+// clientOf is client for whoever id says.
+func (r *remote) clientOf(cmd *cobra.Command, id *identity) (*client.Client, error) {
+	key, err := id.key(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return r.client(cmd.Context(), key)
+}
+
 // timeoutFlag is how long the agent may take.
 func timeoutFlag(cmd *cobra.Command, timeout *time.Duration) {
 	cmd.Flags().DurationVar(timeout, "timeout", 0,

@@ -46,11 +46,7 @@ nothing, and can be had by whoever knows the run's id.`,
 				}
 				return err
 			}
-			key, err := id.key(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := server.client(cmd.Context(), key)
+			c, err := server.clientOf(cmd, &id)
 			if err != nil {
 				return err
 			}
@@ -145,11 +141,7 @@ func newCancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			key, err := id.key(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := server.client(cmd.Context(), key)
+			c, err := server.clientOf(cmd, &id)
 			if err != nil {
 				return err
 			}
