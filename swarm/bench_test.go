@@ -3,6 +3,8 @@ package swarm_test
 import (
 	"testing"
 
+	"github.com/ethereum/go-ethereum/signer/core/apitypes"
+
 	"github.com/swarmseal/swarmseal/swarm"
 )
 
@@ -11,6 +13,20 @@ func BenchmarkDelegationDigest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Digest(domain)
+	}
+}
+
+// What a user would pick instead: go-ethereum's encoder, its types and message
+// made ready before.
+func BenchmarkDelegationDigestOfGeth(b *testing.B) {
+	d := root()
+	d.Attachments = []swarm.Attachment{} // null is no array to it
+	data := typedData(b, "Delegation", testChain, d)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := apitypes.TypedDataAndHash(data); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -51,6 +51,16 @@ type fataler interface {
 // JSON: what a wallet is handed to sign is what travels.
 func oracle(t fataler, primary string, chainID uint64, message any) wallet.Digest {
 	t.Helper()
+	digest, _, err := apitypes.TypedDataAndHash(typedData(t, primary, chainID, message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wallet.Digest(digest)
+}
+
+// typedData gives a message as go-ethereum takes it.
+func typedData(t fataler, primary string, chainID uint64, message any) apitypes.TypedData {
+	t.Helper()
 	data, err := json.Marshal(message)
 	if err != nil {
 		t.Fatal(err)
@@ -62,14 +72,10 @@ func oracle(t fataler, primary string, chainID uint64, message any) wallet.Diges
 		t.Fatal(err)
 	}
 	numbersAsText(members)
-	digest, _, err := apitypes.TypedDataAndHash(apitypes.TypedData{
+	return apitypes.TypedData{
 		Types: oracleTypes(), PrimaryType: primary, Message: members,
 		Domain: apitypes.TypedDataDomain{Name: "Swarmseal", Version: "1", ChainId: (*math.HexOrDecimal256)(new(big.Int).SetUint64(chainID))},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	return wallet.Digest(digest)
 }
 
 func numbersAsText(members map[string]any) {

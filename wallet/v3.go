@@ -17,7 +17,8 @@ import (
 
 // v3File is a keystore file of version 3. It is read and written here rather
 // than by go-ethereum's own package, which brings the types of a whole
-// chain along: 0.5 MB in every program that reads events.
+// chain along into every program that reads events (TestSizeOfPrograms in
+// package swarm tells what that comes to).
 type v3File struct {
 	Address string   `json:"address"`
 	Crypto  v3Crypto `json:"crypto"`

@@ -83,7 +83,7 @@ func (e *Engine) ReadRun(ctx context.Context, run string) iter.Seq2[Entry, error
 	return e.read(ctx, "run.*."+run, 0)
 }
 
-// read asks for batches directly: a consumer a reader would cost 56 kB and a
+// read asks for batches directly: a consumer a reader would cost memory and a
 // millisecond to make.
 func (e *Engine) read(ctx context.Context, filter string, from uint64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
