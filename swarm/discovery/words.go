@@ -16,9 +16,11 @@ func fold(s string) string {
 	return strings.Join(strings.Fields(foldCase(norm.NFKC.String(s))), " ")
 }
 
-// foldCase folds case fully ("ß" is "ss"). x/text turns Cherokee letters into
-// their other case, each way, so that alone it would not fold them together.
-func foldCase(s string) string { return strings.ToLower(cases.Fold().String(s)) }
+// foldCase folds case fully ("ß" is "ss") and gives the normal form: folding
+// may bring a mark ("İ" is "i" and a dot above) that those behind it must be
+// put in order with. x/text turns Cherokee letters into their other case, each
+// way, so that alone it would not fold them together.
+func foldCase(s string) string { return norm.NFKC.String(strings.ToLower(cases.Fold().String(s))) }
 
 // A word is a run of letters, digits and marks of a text, with its parts where
 // its spelling has any: camelCase ("openWeather") or hyphens ("real-time").
