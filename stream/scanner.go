@@ -20,6 +20,9 @@ const (
 	keepBufferBytes  = 1 << 20
 )
 
+// maxCommentBytes bounds the text that OnComment is given.
+const maxCommentBytes = 4 << 10
+
 // maxEmptyReads is how many reads in a row may give neither bytes nor an error.
 const maxEmptyReads = 100
 
@@ -61,6 +64,13 @@ type Scanner struct {
 	// *FrameTooLongError. The standard sets no limit; this one is ours,
 	// against hostile peers. Set it before the first Next.
 	MaxFrameBytes int
+	// OnComment is given each comment line's text, what stands after its
+	// colon, as soon as the line has ended: by Next, in order with the frames.
+	// The text is valid during the call. Comments have no bound and are not
+	// held, so of a text over 4 KiB it gets the first 4 KiB, less what is left
+	// of a character cut there. Nil means that comments are only counted. Set
+	// it before the first Next.
+	OnComment func(text []byte)
 
 	r   io.Reader
 	err error // what Next gives from now on
@@ -73,9 +83,10 @@ type Scanner struct {
 	lf, cr   int
 	spare    int // how often room was made since the buffer last grew
 
-	started   bool // the place of a BOM is behind us
-	skipLF    bool // the last line ended with CR: an LF now belongs to it
-	inComment bool // the bytes so far of an unfinished comment were dropped
+	started   bool   // the place of a BOM is behind us
+	skipLF    bool   // the last line ended with CR: an LF now belongs to it
+	inComment bool   // the bytes so far of an unfinished comment were dropped
+	comment   []byte // how that comment starts, its colon too, for OnComment
 
 	// The block being read. Its data is buf[from:to], joined in place: a data
 	// line is moved down to stand after the one before it.
@@ -132,7 +143,7 @@ func (s *Scanner) Next() (Frame, error) {
 			continue
 		}
 		if line[0] == ':' {
-			s.comments++
+			s.endComment(line)
 			continue
 		}
 		s.open = true
@@ -177,9 +188,40 @@ func (s *Scanner) line() (line []byte, ok bool) {
 		if !s.inComment {
 			return line, true
 		}
+		s.keepComment(line)
 		s.inComment = false
-		s.comments++
+		s.endComment(s.comment)
+		s.comment = s.comment[:0]
 	}
+}
+
+// keepComment keeps of an unfinished comment what OnComment may be given: its
+// colon, the bytes up to the bound, and one more to tell that there are more.
+func (s *Scanner) keepComment(part []byte) {
+	if s.OnComment != nil {
+		room := 1 + maxCommentBytes + 1 - len(s.comment)
+		s.comment = append(s.comment, part[:min(len(part), room)]...)
+	}
+}
+
+// endComment takes a whole comment line, or all that was kept of it.
+func (s *Scanner) endComment(line []byte) {
+	s.comments++
+	if s.OnComment == nil {
+		return
+	}
+	text := line[1:]
+	if len(text) > maxCommentBytes {
+		n := maxCommentBytes
+		for n > maxCommentBytes-utf8.UTFMax+1 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	if !utf8.Valid(text) {
+		text = appendValid(nil, text)
+	}
+	s.OnComment(text)
 }
 
 // skipBOM drops one BOM at the stream's start; false where its bytes are not
@@ -226,6 +268,7 @@ func (s *Scanner) fill() error {
 		switch {
 		case s.inComment || s.buf[s.pos] == ':':
 			// Comments are not bounded, so they must not be held.
+			s.keepComment(s.buf[s.pos:s.end])
 			s.inComment = true
 			s.pos, s.lf, s.cr = s.end, s.end, s.end
 		case s.size+s.end-s.pos > s.limit():

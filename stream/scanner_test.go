@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tmaxmax/go-sse"
 )
@@ -316,8 +317,8 @@ func TestGoSSEDeviates(t *testing.T) {
 
 // reference is the standard's text put into code with no thought of speed.
 func reference(text string) (o outcome) {
+	decode := func(text string) string { return string(appendValid(nil, []byte(text))) }
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
-	text = string(appendValid(nil, []byte(text)))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(text, "\n")
 	o.truncated = lines[len(lines)-1] != ""
@@ -329,6 +330,14 @@ func reference(text string) (o outcome) {
 		value = strings.TrimPrefix(value, " ")
 		if line != "" && name == "" {
 			o.comments++
+			// The bound is ours, not the standard's.
+			text := line[1:]
+			for n := maxCommentBytes; len(text) > maxCommentBytes; n-- {
+				if utf8.RuneStart(text[n]) || n == maxCommentBytes-3 {
+					text = text[:n]
+				}
+			}
+			o.said = append(o.said, comment{len(o.frames), decode(text)})
 			continue
 		}
 		open = line != ""
@@ -343,11 +352,11 @@ func reference(text string) (o outcome) {
 			}
 			data, event = "", ""
 		case name == "data":
-			data += value + "\n"
+			data += decode(value) + "\n"
 		case name == "event":
-			event = value
+			event = decode(value)
 		case name == "id" && !strings.Contains(value, "\x00"):
-			id = value
+			id = decode(value)
 		case name == "retry" && value != "" && strings.Trim(value, "0123456789") == "":
 			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 				o.retry, o.hasRetry = n, true
@@ -367,6 +376,7 @@ func FuzzScanner(f *testing.F) {
 		}
 	}
 	f.Add([]byte("data: a\r\r\n\ndata:b\r\n\r\n: c\nid: 4\nretry: 07\n\n"), uint64(2))
+	f.Add([]byte(":"+strings.Repeat("\xe2\x82\xac", maxCommentBytes)+"\n:\xff\r"), uint64(4))
 	f.Add([]byte("\xef\xbb\xbfdata: \xf0\x9f\x90\xffx\xed\xa0\x80\n\n"), uint64(3))
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		want := reference(string(data))
