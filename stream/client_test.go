@@ -199,10 +199,6 @@ func TestResume(t *testing.T) {
 		steps:  []http.HandlerFunc{say("data: {\"choices\":[]}\n\ndata: [DONE]\n\n")},
 		events: []string{"", "[DONE]"},
 	}, {
-		name:   "an error event is an event",
-		steps:  []http.HandlerFunc{say("id: 1\nevent: error\ndata: {\"error\":\"no\"}\n\n")},
-		events: []string{"1 error"},
-	}, {
 		name:     "the receipt comes after a cut",
 		steps:    []http.HandlerFunc{cut(done(1) + "id: 2\nevent: rec"), say("id: 2\nevent: receipt\ndata: {}\n\n")},
 		events:   []string{"1 done", "2 receipt"},

@@ -202,6 +202,7 @@ func TestSilentRunBehindAProxyThatCutsEachMinute(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		panic(http.ErrAbortHandler)
 	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
+		client.Quiet = time.Hour
 		if got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil || len(got) != 1 {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -265,6 +266,7 @@ func TestIdle(t *testing.T) {
 			}
 			say(done(1))(w, r)
 		}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
+			client.Quiet = time.Hour
 			client.OnRetry = func(err error, _ time.Duration) { t.Errorf("lost by %v", err) }
 			if _, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil {
 				t.Error(err)
