@@ -57,9 +57,9 @@ type Client struct {
 	Idle time.Duration
 	// Quiet is how long to wait for an event, over all connections since the
 	// last one; comments do not count. Then the connection counts as lost with
-	// ErrQuiet, once: where no event comes for as long again, a run ends with a
-	// *TruncatedError of ErrQuiet. Zero means 10 min, and for an endless stream
-	// no bound; with one, it is opened again each time.
+	// ErrQuiet, once: where no new event comes for as long again, a run ends
+	// with a *TruncatedError of ErrQuiet. Zero means 10 min, and for an endless
+	// stream no bound; with one, it is opened again each time.
 	Quiet time.Duration
 	// AfterTerminal is how long to wait in all, after a run's terminal event
 	// or [DONE], for what may follow (a receipt) and the stream's end; zero

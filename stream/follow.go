@@ -39,7 +39,7 @@ type follower struct {
 	// terminal, until the stream's end.
 	left   time.Duration
 	quiet  time.Duration // what left is set to by each event
-	quiets int           // how often left has run out since the last event
+	quiets int           // how often left has run out since the last progress
 
 	places   places
 	attempts int           // tries since the last progress
@@ -78,7 +78,7 @@ func (f *follower) follow(ctx context.Context, conn *connection) {
 			return
 		}
 		if f.places.moved(first, f.lastID) {
-			f.attempts, f.down = 0, 0
+			f.attempts, f.down, f.quiets = 0, 0, 0
 		} else if time.Since(conn.openedAt) >= settled {
 			f.down = 0
 		}
@@ -180,7 +180,7 @@ func (f *follower) read(ctx context.Context, conn *connection) (first string, er
 
 // note takes in what an event says of how the run ended.
 func (f *follower) note(ev events.Event) {
-	f.seen, f.given, f.quiets = true, false, 0
+	f.seen, f.given = true, false
 	if f.endless {
 		return
 	}

@@ -2,12 +2,11 @@ package stream_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -47,6 +46,12 @@ func (p *pipeServer) dial(context.Context, string, string) (net.Conn, error) {
 
 // inBubble runs f in a bubble with fake time and a server of h.
 func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Client, *pipeServer)) {
+	inBubbleOver(1, t, h, f)
+}
+
+// inBubbleOver is inBubble by HTTP/1.1 or HTTP/2.
+func inBubbleOver(proto int, t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Client, *pipeServer)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipeServer{conns: make(chan net.Conn), done: make(chan struct{})}
 		// Close ends connections, and does not wait for their handlers.
@@ -66,9 +71,13 @@ func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Clien
 			if !late {
 				h(w, r)
 			}
-		})}
+		}), ErrorLog: log.New(io.Discard, "", 0)}
+		var protocols http.Protocols
+		protocols.SetHTTP1(proto == 1)
+		protocols.SetUnencryptedHTTP2(proto == 2)
+		server.Protocols = &protocols
 		go server.Serve(p)
-		transport := &http.Transport{DialContext: p.dial}
+		transport := &http.Transport{DialContext: p.dial, Protocols: &protocols}
 		defer func() {
 			transport.CloseIdleConnections()
 			close(p.done)
@@ -128,87 +137,6 @@ func TestRestartOfSomeSecondsIsSurvived(t *testing.T) {
 	})
 }
 
-func TestGivesUp(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		then http.HandlerFunc // after the first, cut stream; nil: refused
-		is   func(error) bool
-	}{
-		{"refused", nil, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
-		// Opens and breaks at once: no progress, whatever the status says.
-		{"cut at once each time", cut(""), func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"the same id again and again", cut("id: 1\ndata: x\n\n"), func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"busy", answer(503, ""), func(err error) bool { return isHTTP(err, 503) }},
-		{"busy for longer than that", answer(503, "", "Retry-After", "90"), func(err error) bool {
-			e, ok := errors.AsType[*stream.HTTPError](err)
-			return ok && e.RetryAfter == 90*time.Second
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var n int
-			var p *pipeServer
-			first := func(w http.ResponseWriter, r *http.Request) {
-				p.down.Store(c.then == nil)
-				cut(delta(1))(w, r)
-			}
-			inBubble(t, steps(&n, first, c.then), func(t *testing.T, client *stream.Client, server *pipeServer) {
-				p = server
-				start := time.Now()
-				_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-				e, ok := err.(*stream.TruncatedError)
-				if !ok || e.LastEventID != "1" || !c.is(err) {
-					t.Errorf("error %v", err)
-				}
-				took(t, start, 0, time.Minute)
-				if !strings.Contains(c.name, "longer") {
-					took(t, start, 50*time.Second, time.Minute)
-				}
-				if n > 40 {
-					t.Errorf("%d requests", n)
-				}
-			})
-		})
-	}
-}
-
-func TestProgressStartsTheCountAnew(t *testing.T) {
-	// Twenty minutes of a stream that breaks every 10 s but moves on each time.
-	var n int
-	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-		n++
-		if n == 120 {
-			say(done(n))(w, r)
-			return
-		}
-		say(delta(n))(w, r)
-		time.Sleep(10 * time.Second)
-		panic(http.ErrAbortHandler)
-	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-		if err != nil || len(got) != 120 {
-			t.Errorf("%d events, %v", len(got), err)
-		}
-	})
-}
-
-func TestSilentRunBehindAProxyThatCutsEachMinute(t *testing.T) {
-	var n int
-	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-		if n++; n == 60 {
-			say(done(1))(w, r)
-			return
-		}
-		say(": ping\n\n")(w, r)
-		time.Sleep(50 * time.Second)
-		panic(http.ErrAbortHandler)
-	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		client.Quiet = time.Hour
-		if got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil || len(got) != 1 {
-			t.Errorf("%q, %v", got, err)
-		}
-	})
-}
-
 func TestRetryFieldWithinBounds(t *testing.T) {
 	for _, c := range []struct {
 		field     string
@@ -239,66 +167,6 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			t.Error(err)
 		}
 		took(t, start, 20*time.Second, 23*time.Second)
-	})
-}
-
-func TestIdle(t *testing.T) {
-	t.Run("a stream without a byte is taken up", func(t *testing.T) {
-		var n int
-		inBubble(t, steps(&n, hang(delta(1)), say(done(2))), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			var lost error
-			client.OnRetry = func(err error, _ time.Duration) { lost = err }
-			start := time.Now()
-			if _, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil {
-				t.Error(err)
-			}
-			took(t, start, time.Minute, 61*time.Second)
-			if !errors.Is(lost, stream.ErrIdle) {
-				t.Errorf("lost by %v, want ErrIdle", lost)
-			}
-		})
-	})
-	t.Run("comments keep it alive", func(t *testing.T) {
-		inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			for range 60 {
-				say(": ping\n\n")(w, r)
-				time.Sleep(10 * time.Second)
-			}
-			say(done(1))(w, r)
-		}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.Quiet = time.Hour
-			client.OnRetry = func(err error, _ time.Duration) { t.Errorf("lost by %v", err) }
-			if _, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil {
-				t.Error(err)
-			}
-		})
-	})
-	t.Run("a POST without an answer", func(t *testing.T) {
-		inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			// A server learns of the client's leaving once the body is read.
-			io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-		}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.Idle = 10 * time.Second
-			start := time.Now()
-			_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-			if e, ok := err.(*stream.StartError); !ok || !e.MayRun || !errors.Is(err, stream.ErrIdle) {
-				t.Errorf("error %v, want a *StartError by ErrIdle", err)
-			}
-			took(t, start, 10*time.Second, 11*time.Second)
-		})
-	})
-	t.Run("a slow reader is no silent server", func(t *testing.T) {
-		var n int
-		inBubble(t, steps(&n, say(delta(1)+delta(2)+done(3))), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.OnRetry = func(err error, _ time.Duration) { t.Errorf("lost by %v", err) }
-			for _, err := range client.Run(t.Context(), agent, stream.Request{Message: "hi"}) {
-				if err != nil {
-					t.Error(err)
-				}
-				time.Sleep(5 * time.Minute)
-			}
-		})
 	})
 }
 
