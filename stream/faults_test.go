@@ -22,16 +22,16 @@ import (
 // left behind in release_test.go, and those of loops in backoff_test.go.
 
 // ran gives what a run of the steps gave.
-func ran(t *testing.T, steps ...http.HandlerFunc) ([]string, error, *script) {
+func ran(t *testing.T, steps ...http.HandlerFunc) ([]string, *script, error) {
 	t.Helper()
 	client, s := serve(t, steps...)
 	got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-	return got, err, s
+	return got, s, err
 }
 
 // Fault: every frame's data is parsed as JSON, and a ping event's is none.
 func TestFaultPingBodies(t *testing.T) {
-	got, err, _ := ran(t, say("event: ping\ndata: 2026-01-01T00:00:00Z\n\nevent: ping\ndata\n\nevent: ping\ndata: {}\n\n"+
+	got, _, err := ran(t, say("event: ping\ndata: 2026-01-01T00:00:00Z\n\nevent: ping\ndata\n\nevent: ping\ndata: {}\n\n"+
 		"event: ping\ndata: {not json\n\nping\n\n"+done(1)))
 	want(t, "events", got, []string{"ping", "ping", "ping", "malformed", "1 done"})
 	if err != nil {
@@ -43,7 +43,7 @@ func TestFaultPingBodies(t *testing.T) {
 // empty event.
 func TestFaultKeepAliveComments(t *testing.T) {
 	long := ":" + strings.Repeat(" padding", 1<<10) + "\n\n"
-	got, err, s := ran(t, cut(":\n\n:\n:\n\n: ping\r\n\r\n:\r\r"+long+delta(1)+":"), cut(": ping\n\n: pi"), say(":\n\n"+done(2)+":\n"))
+	got, s, err := ran(t, cut(":\n\n:\n:\n\n: ping\r\n\r\n:\r\r"+long+delta(1)+":"), cut(": ping\n\n: pi"), say(":\n\n"+done(2)+":\n"))
 	want(t, "events", got, []string{"1 text-delta", "2 done"})
 	if err != nil || len(s.requests()) != 3 {
 		t.Errorf("%v after %q", err, s.requests())
@@ -62,7 +62,7 @@ func TestFaultCloseBeforeDone(t *testing.T) {
 		"the same inside a frame":               closeDelimited(delta(1) + "id: 2\ndata: {\"type\":\"done\"}\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err, s := ran(t, first, answer(404, ""))
+			got, s, err := ran(t, first, answer(404, ""))
 			want(t, "events", got, []string{"1 text-delta"})
 			want(t, "requests", s.requests()[1:], []string{"GET /delegations/run-7/events 1"})
 			if e, ok := err.(*stream.TruncatedError); !ok || e.LastEventID != "1" {
@@ -97,13 +97,13 @@ func TestFaultResetAtTheEnd(t *testing.T) {
 		return raw(fmt.Sprintf("%s%x\r\n%s\r\n", head, len(text), text), true)
 	}
 	get := "GET /delegations/run-7/events "
-	got, err, s := ran(t, reset(delta(1)+done(2)), answer(204, ""))
+	got, s, err := ran(t, reset(delta(1)+done(2)), answer(204, ""))
 	want(t, "after it: events", got, []string{"1 text-delta", "2 done"})
 	want(t, "after it: requests", s.requests()[1:], []string{get + "2"}) // a receipt may have been cut off
 	if err != nil {
 		t.Error(err)
 	}
-	got, err, s = ran(t, reset(delta(1)+"id: 2\ndata: {\"type\":\"done\"}\n"), reset(done(2)[:10]), say(done(2)))
+	got, s, err = ran(t, reset(delta(1)+"id: 2\ndata: {\"type\":\"done\"}\n"), reset(done(2)[:10]), say(done(2)))
 	want(t, "inside it: events", got, []string{"1 text-delta", "2 done"})
 	want(t, "inside it: requests", s.requests()[1:], []string{get + "1", get + "1"})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestFaultTwoDropsInARow(t *testing.T) {
 // Fault: an empty id is not taken for the reset that it is, or is sent as one.
 func TestFaultIDsResetAndEmpty(t *testing.T) {
 	// A run cannot be taken up from its start: each event would come twice.
-	got, err, s := ran(t, cut(delta(1)+"id\ndata: {\"type\":\"text-delta\"}\n\n"))
+	got, s, err := ran(t, cut(delta(1)+"id\ndata: {\"type\":\"text-delta\"}\n\n"))
 	want(t, "a run's events", got, []string{"1 text-delta", "text-delta"})
 	if !errors.Is(err, stream.ErrTruncated) || !strings.Contains(err.Error(), "no ids, or the server has reset them") || len(s.requests()) != 1 {
 		t.Errorf("a run: %v after %q", err, s.requests())
@@ -150,7 +150,7 @@ func TestFaultReconnectStormsOnHTML(t *testing.T) {
 		e, ok := errors.AsType[*stream.ContentTypeError](err)
 		return ok && e.Body == "<!DOCTYPE html>"
 	}
-	_, err, s := ran(t, cut(delta(1)), page)
+	_, s, err := ran(t, cut(delta(1)), page)
 	if e, ok := err.(*stream.TruncatedError); !ok || e.LastEventID != "1" || !isPage(err) || len(s.requests()) != 2 {
 		t.Errorf("a run: %v after %q", err, s.requests())
 	}
@@ -169,7 +169,7 @@ func TestFaultOnlyTemporaryFailuresAreRetried(t *testing.T) {
 		if temporary {
 			steps = append(steps, say(done(2)))
 		}
-		_, err, s := ran(t, steps...)
+		_, s, err := ran(t, steps...)
 		if (err == nil) != temporary || err != nil && !(errors.Is(err, stream.ErrTruncated) && isHTTP(err, status)) || len(s.requests()) != len(steps) {
 			if _, pay := errors.AsType[*stream.PaymentRequiredError](err); status != 402 || !pay {
 				t.Errorf("%d: %v after %q", status, err, s.requests())

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -224,4 +225,64 @@ func TestCancelWhileWaitingForAnotherTry(t *testing.T) {
 		}
 		took(t, start, time.Second, time.Second)
 	})
+}
+
+// silent dials a peer that takes what it is sent and never answers.
+func silent(release chan struct{}) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go io.Copy(io.Discard, far)
+		go func() { <-release; far.Close() }()
+		return near, nil
+	}
+}
+
+// A dial that looks at no context, a handshake and a head that never come: each
+// is left at once, and patience ends each.
+func TestNoConnectionYet(t *testing.T) {
+	cause := fmt.Errorf("the user left")
+	for _, c := range []struct {
+		name   string
+		dial   func(release chan struct{}) func(context.Context, string, string) (net.Conn, error)
+		url    string
+		mayRun bool
+	}{
+		{"the dial blocks", func(release chan struct{}) func(context.Context, string, string) (net.Conn, error) {
+			return func(context.Context, string, string) (net.Conn, error) {
+				<-release
+				return nil, syscall.ECONNREFUSED
+			}
+		}, "http://swarm.test", false},
+		{"the handshake blocks", silent, "https://swarm.test", false},
+		{"the head blocks", silent, "http://swarm.test", true},
+	} {
+		bubble := func(name string, f func(*testing.T, *stream.Client)) {
+			t.Run(c.name+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					release := make(chan struct{})
+					transport := &http.Transport{DialContext: c.dial(release)}
+					f(t, &stream.Client{BaseURL: c.url, HTTP: &http.Client{Transport: transport}})
+					close(release)
+					transport.CloseIdleConnections()
+				})
+			})
+		}
+		bubble("the caller leaves", func(t *testing.T, client *stream.Client) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(3*time.Second, func() { cancel(cause) })
+			start := time.Now()
+			if _, err := collect(t, client.Run(ctx, agent, stream.Request{Message: "hi"})); err != cause {
+				t.Errorf("error %v, want the cause", err)
+			}
+			took(t, start, 3*time.Second, 3*time.Second)
+		})
+		bubble("patience ends", func(t *testing.T, client *stream.Client) {
+			start := time.Now()
+			_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
+			if e, ok := err.(*stream.StartError); !ok || e.MayRun != c.mayRun || !errors.Is(err, stream.ErrIdle) {
+				t.Errorf("%v, want a *StartError of ErrIdle, MayRun %t", err, c.mayRun)
+			}
+			took(t, start, time.Minute, time.Minute)
+		})
+	}
 }
