@@ -206,19 +206,20 @@ func (c *Client) start(ctx context.Context, agent wallet.Address, r Request) (*c
 	if err != nil {
 		return nil, err
 	}
-	req, err := c.request(http.MethodPost, "/agent/"+agent.String()+"/stream", body)
+	req, err := c.request(http.MethodPost, "/agent/"+agent.String()+"/stream", nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	var reached reach
-	conn, err := c.connect(reached.trace(ctx), req, c.idle())
+	var message letter
+	message.enclose(req, body)
+	conn, err := c.connect(ctx, req, c.idle())
 	switch err.(type) {
 	case nil:
 	case *HTTPError, *PaymentRequiredError, *RedirectError, *ContentTypeError:
 		return nil, err
 	default:
-		return nil, &StartError{MayRun: reached.mayHaveSent(err), Err: err}
+		return nil, &StartError{MayRun: !message.withdraw(), Err: err}
 	}
 	if conn.over { // no stream, so no run
 		conn.close()

@@ -1,14 +1,13 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"math"
 	"mime"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -69,37 +68,43 @@ func (c *Client) connect(ctx context.Context, req *http.Request, idle time.Durat
 	return conn, nil
 }
 
-// reach tells whether a request may have been sent.
-type reach struct{ state atomic.Int32 }
+// letter is the body of a request that must not go out twice without the
+// caller's saying so. Whoever sends it, net/http or another transport, has to
+// read it first, so what was never read was never sent; a trace of connections
+// would tell no more, and links reflection's function calls.
+type letter struct{ state atomic.Int32 }
 
 const (
-	notAsked = iota // for a connection: the transport is not net/http's
-	asked
-	connected
+	unread = iota
+	begun
+	withdrawn
 )
 
-// trace gives ctx such that r learns of the requests made with it. Once there
-// was a connection, one more that is asked for changes nothing: HTTP's
-// Transport may be one that sends again.
-func (r *reach) trace(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { r.state.CompareAndSwap(notAsked, asked) },
-		GotConn: func(httptrace.GotConnInfo) { r.state.Store(connected) },
-	})
+var errWithdrawn = errors.New("the request was given up before it was sent")
+
+// enclose makes body the body of req.
+func (l *letter) enclose(req *http.Request, body []byte) {
+	req.GetBody = func() (io.ReadCloser, error) {
+		return io.NopCloser(&letterReader{l, bytes.NewReader(body)}), nil
+	}
+	req.Body, _ = req.GetBody()
+	req.ContentLength = int64(len(body))
 }
 
-// mayHaveSent is false where the request, which failed with err, never had a
-// connection. An error alone does not tell: an end of patience may come in the
-// dial or after it.
-func (r *reach) mayHaveSent(err error) bool {
-	switch r.state.Load() {
-	case asked:
-		return false
-	case connected:
-		return true
+// withdraw reports whether the body was never read. It never will be then, not
+// even by a transport that has given up just now and is still at it.
+func (l *letter) withdraw() bool { return l.state.CompareAndSwap(unread, withdrawn) }
+
+type letterReader struct {
+	letter *letter
+	body   *bytes.Reader
+}
+
+func (r *letterReader) Read(p []byte) (int, error) {
+	if r.letter.state.CompareAndSwap(unread, begun); r.letter.state.Load() == withdrawn {
+		return 0, errWithdrawn
 	}
-	e, ok := errors.AsType[*net.OpError](err)
-	return !ok || e.Op != "dial"
+	return r.body.Read(p)
 }
 
 // checkContent refuses what is no event stream, with what its body says.

@@ -68,9 +68,9 @@ func (e *RunError) Error() string {
 
 // StartError says that the POST of a run broke off before any answer.
 type StartError struct {
-	// MayRun is false where no connection was made (the dial was refused, the
-	// certificate is not trusted), so that nothing can have started. Where it
-	// is true, sending again may start a second run.
+	// MayRun is false where the message was never sent (the dial was refused,
+	// the certificate is not trusted), so that nothing can have started. Where
+	// it is true, sending again may start a second run.
 	MayRun bool
 	Err    error
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"syscall"
@@ -155,18 +154,24 @@ func TestStartError(t *testing.T) {
 			_, ok := errors.AsType[*tls.CertificateVerificationError](err)
 			return ok
 		}},
-		{"another's transport, refused", "http://x", roundTripper(func(*http.Request) (*http.Response, error) { return nil, opErr }), false,
+		{"another's transport, which fails at once", "http://x", roundTripper(func(*http.Request) (*http.Response, error) { return nil, opErr }), false,
 			func(err error) bool { return errors.Is(err, opErr) }},
-		{"another's transport", "http://x", roundTripper(func(*http.Request) (*http.Response, error) { return nil, io.EOF }), true,
-			func(err error) bool { return errors.Is(err, io.EOF) }},
-		{"a transport that sends again", "http://x", roundTripper(func(r *http.Request) (*http.Response, error) {
-			if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
-				trace.GetConn("x:80")
-				trace.GotConn(httptrace.GotConnInfo{})
-				trace.GetConn("x:80")
+		{"another's transport, which fails in the middle", "http://x", roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				r.Body.Read(make([]byte, 3))
 			}
 			return nil, opErr
 		}), true, func(err error) bool { return errors.Is(err, opErr) }},
+		{"another's transport, which is still at it", "http://x", roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				t.Cleanup(func() {
+					if data, err := io.ReadAll(r.Body); len(data) > 0 || err == nil {
+						t.Errorf("what was not sent can still be: %q, %v", data, err)
+					}
+				})
+			}
+			return nil, opErr
+		}), false, func(err error) bool { return errors.Is(err, opErr) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := &stream.Client{BaseURL: c.url, HTTP: &http.Client{Transport: c.transport}}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -81,7 +82,9 @@ type redirecting struct {
 func (r *redirecting) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.strange = r.strange || !sameHost(r.first, req.URL)
 	if r.strange {
-		req = req.Clone(req.Context())
+		own := *req
+		req = &own
+		req.Header = req.Header.Clone()
 		for name := range r.header {
 			switch name = http.CanonicalHeaderKey(name); name {
 			case "Content-Type", "User-Agent":
@@ -132,10 +135,10 @@ func (r *redirecting) check(req *http.Request, status int, location string) erro
 // where from has that of http.
 func sameHost(from, to *url.URL) bool {
 	port := func(u *url.URL) string {
-		if p := u.Port(); p != "" {
-			return p
+		if p := u.Port(); p != "" || u.Scheme != "https" {
+			return cmp.Or(p, "80")
 		}
-		return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		return "443"
 	}
 	upgraded := port(from) == "80" && port(to) == "443" && to.Scheme == "https"
 	return strings.EqualFold(from.Hostname(), to.Hostname()) && (port(from) == port(to) || upgraded)
