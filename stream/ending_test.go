@@ -9,7 +9,8 @@ import (
 	"github.com/swarmseal/swarmseal/stream"
 )
 
-// A run that failed ends with an error, however its stream tells so and
+// Fault: an error event after a 200, or an error object in place of one, is
+// read as a success. A run that failed ends with an error, however its stream tells so and
 // whatever follows; the events are given as they would be without.
 func TestRunError(t *testing.T) {
 	const modelError = `data: {"domain":"model","type":"model.error","payload":{"error":"overloaded"}}` + "\n\n"
@@ -125,8 +126,9 @@ func TestRunErrorKeepsItsEvent(t *testing.T) {
 	}
 }
 
-// What a server no longer has, it says; a client never gets a part of a run for
-// the whole.
+// Fault: an id that has expired gives what there still is, without a signal.
+// Here what a server no longer has, it says; a client never gets a part of a
+// run for the whole.
 func TestGapAndPurge(t *testing.T) {
 	const gap = "id: 102\nevent: gap\ndata: {\"type\":\"gap\",\"runId\":\"run-7\",\"after\":\"57\",\"next\":\"103\",\"message\":\"lost\"}\n\n"
 	client, s := serve(t, cut(delta(57)), say(gap+delta(103)+done(104)))

@@ -31,7 +31,7 @@ func testBreakReleasesTheConnection(t *testing.T, serve serveFunc) {
 	}
 }
 
-// A thousand callers leave early, from each place where one can, and nothing
+// Fault: breaking out early leaks. A thousand callers leave early, from each place where one can, and nothing
 // of them stays on either side.
 func TestAThousandBreaksLeaveNothing(t *testing.T) {
 	for _, proto := range []int{1, 2} {
@@ -93,7 +93,7 @@ func TestAThousandBreaksLeaveNothing(t *testing.T) {
 	}
 }
 
-// Nobody listens: there is nothing to close, and leaving then is as good as
+// Fault: closing after a refused dial panics. Nobody listens: there is nothing to close, and leaving then is as good as
 // ever.
 func TestLeavingAfterARefusedDial(t *testing.T) {
 	client := &stream.Client{BaseURL: refusedURL(t), HTTP: &http.Client{Transport: &http.Transport{}}}

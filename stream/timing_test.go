@@ -172,28 +172,35 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 }
 
 func TestAfterTheTerminalEventTheWaitIsBounded(t *testing.T) {
-	var n int
-	chatty := func(w http.ResponseWriter, r *http.Request) {
-		say(done(1))(w, r)
-		time.Sleep(time.Second)
-		say("id: 2\nevent: receipt\ndata: {}\n\n")(w, r)
-		for r.Context().Err() == nil {
-			say(": ping\n\n")(w, r)
-			time.Sleep(time.Second)
-		}
+	for name, last := range map[string]string{
+		"done":  done(1),
+		"error": "id: 1\ndata: {\"type\":\"error\",\"error\":\"no\"}\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n int
+			chatty := func(w http.ResponseWriter, r *http.Request) {
+				say(last)(w, r)
+				time.Sleep(time.Second)
+				say("id: 2\nevent: receipt\ndata: {}\n\n")(w, r)
+				for r.Context().Err() == nil {
+					say(": ping\n\n")(w, r)
+					time.Sleep(time.Second)
+				}
+			}
+			inBubble(t, steps(&n, chatty), func(t *testing.T, client *stream.Client, _ *pipeServer) {
+				start := time.Now()
+				got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
+				want(t, "events", got, []string{"1 " + name, "2 receipt"})
+				if _, failed := err.(*stream.RunError); failed != (name == "error") || err != nil && !failed {
+					t.Errorf("error %v", err)
+				}
+				took(t, start, 5*time.Second, 6*time.Second)
+				if n != 1 {
+					t.Errorf("%d requests, want 1", n)
+				}
+			})
+		})
 	}
-	inBubble(t, steps(&n, chatty), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		start := time.Now()
-		got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-		want(t, "events", got, []string{"1 done", "2 receipt"})
-		if err != nil {
-			t.Error(err)
-		}
-		took(t, start, 5*time.Second, 6*time.Second)
-		if n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
-	})
 }
 
 func TestEndlessWaitsForItsServer(t *testing.T) {
