@@ -92,9 +92,9 @@ func serveOver(proto int) serveFunc {
 
 type serveFunc = func(*testing.T, ...http.HandlerFunc) (*stream.Client, *script)
 
-// overBoth runs a test by HTTP/1.1 and by HTTP/2, whose connections break and
+// overVersions runs a test by HTTP/1.1 and by HTTP/2, whose connections break and
 // are given up in ways of their own.
-func overBoth(t *testing.T, test func(*testing.T, serveFunc)) {
+func overVersions(t *testing.T, test func(*testing.T, serveFunc)) {
 	for _, proto := range []int{1, 2} {
 		t.Run(fmt.Sprintf("HTTP %d", proto), func(t *testing.T) { test(t, serveOver(proto)) })
 	}
@@ -174,7 +174,7 @@ func want(t *testing.T, what string, got, want []string) {
 	}
 }
 
-func TestRun(t *testing.T) { overBoth(t, testRun) }
+func TestRun(t *testing.T) { overVersions(t, testRun) }
 
 func testRun(t *testing.T, serve serveFunc) {
 	client, s := serve(t, say(": open\nretry: 100\n\n"+delta(1)+done(2)+"event: receipt\nid: 3\ndata: {}\n\ndata: [DONE]\n\n"))
@@ -199,7 +199,7 @@ func testRun(t *testing.T, serve serveFunc) {
 	}
 }
 
-func TestResume(t *testing.T) { overBoth(t, testResume) }
+func TestResume(t *testing.T) { overVersions(t, testResume) }
 
 func testResume(t *testing.T, serve serveFunc) {
 	const get = "GET /delegations/run-7/events"
@@ -310,7 +310,7 @@ func testResume(t *testing.T, serve serveFunc) {
 	}
 }
 
-func TestRunWithoutRunID(t *testing.T) { overBoth(t, testRunWithoutRunID) }
+func TestRunWithoutRunID(t *testing.T) { overVersions(t, testRunWithoutRunID) }
 
 func testRunWithoutRunID(t *testing.T, serve serveFunc) {
 	noID := func(w http.ResponseWriter, r *http.Request) {
@@ -339,7 +339,7 @@ func TestNoRetry(t *testing.T) {
 	}
 }
 
-func TestFrameTooLongIsNotTakenUp(t *testing.T) { overBoth(t, testFrameTooLongIsNotTakenUp) }
+func TestFrameTooLongIsNotTakenUp(t *testing.T) { overVersions(t, testFrameTooLongIsNotTakenUp) }
 
 func testFrameTooLongIsNotTakenUp(t *testing.T, serve serveFunc) {
 	client, _ := serve(t, say(delta(1)+"id: 2\ndata: "+strings.Repeat("x", 2000)+"\n\n"))
@@ -351,7 +351,7 @@ func testFrameTooLongIsNotTakenUp(t *testing.T, serve serveFunc) {
 	}
 }
 
-func TestWatch(t *testing.T) { overBoth(t, testWatch) }
+func TestWatch(t *testing.T) { overVersions(t, testWatch) }
 
 func testWatch(t *testing.T, serve serveFunc) {
 	client, s := serve(t, say(delta(4)+done(5)), answer(http.StatusNoContent, ""), answer(http.StatusNoContent, ""),
@@ -386,7 +386,7 @@ func isHTTP(err error, status int) bool {
 	return ok && e.Status == status
 }
 
-func TestEndless(t *testing.T) { overBoth(t, testEndless) }
+func TestEndless(t *testing.T) { overVersions(t, testEndless) }
 
 func testEndless(t *testing.T, serve serveFunc) {
 	client, s := serve(t, answer(http.StatusServiceUnavailable, ""), say(delta(1)+done(2)), cut(""), say(delta(3)),
@@ -406,7 +406,7 @@ func testEndless(t *testing.T, serve serveFunc) {
 	}
 }
 
-func TestCancelWhileBlocked(t *testing.T) { overBoth(t, testCancelWhileBlocked) }
+func TestCancelWhileBlocked(t *testing.T) { overVersions(t, testCancelWhileBlocked) }
 
 func testCancelWhileBlocked(t *testing.T, serve serveFunc) {
 	cause := errors.New("the user left")

@@ -19,7 +19,7 @@ import (
 	"github.com/swarmseal/swarmseal/stream"
 )
 
-func TestErrorsBeforeTheStream(t *testing.T) { overBoth(t, testErrorsBeforeTheStream) }
+func TestErrorsBeforeTheStream(t *testing.T) { overVersions(t, testErrorsBeforeTheStream) }
 
 func testErrorsBeforeTheStream(t *testing.T, serve serveFunc) {
 	challenge := `{"accepts":[{"scheme":"exact","note":"?>~"}]}`

@@ -114,7 +114,7 @@ func TestFaultResetAtTheEnd(t *testing.T) {
 // Fault: the second drop in a row forgets the cursor, since the connection
 // between brought none.
 func TestFaultTwoDropsInARow(t *testing.T) {
-	overBoth(t, func(t *testing.T, serve serveFunc) {
+	overVersions(t, func(t *testing.T, serve serveFunc) {
 		client, s := serve(t, cut(delta(1)+delta(2)), cut(""), cut(": ping\n\n"), answer(503, ""), cut("id: 3\nda"), say(delta(3)+done(4)))
 		got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
 		want(t, "events", got, []string{"1 text-delta", "2 text-delta", "3 text-delta", "4 done"})

@@ -42,7 +42,7 @@ func TestGoAway(t *testing.T) {
 
 // The connection breaks under many streams: each goes on by itself.
 func TestConnectionBreaksUnderManyStreams(t *testing.T) {
-	overBoth(t, func(t *testing.T, serve serveFunc) {
+	overVersions(t, func(t *testing.T, serve serveFunc) {
 		const streams = 20
 		var begun, resumed sync.WaitGroup
 		begun.Add(streams)

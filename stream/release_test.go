@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestBreakReleasesTheConnection(t *testing.T) { overBoth(t, testBreakReleasesTheConnection) }
+func TestBreakReleasesTheConnection(t *testing.T) { overVersions(t, testBreakReleasesTheConnection) }
 
 func testBreakReleasesTheConnection(t *testing.T, serve serveFunc) {
 	left := make(chan struct{})
