@@ -51,11 +51,8 @@ func ExampleClient_Run() {
 // again, the other be taken up again.
 func ExampleRunError() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out, err := stream.NewWriter(w, r)
-		if err != nil {
-			return
-		}
-		out.Send(stream.Frame{ID: "1", Event: "error", Data: []byte(`{"error":{"code":"quota","message":"no credit"}}`)})
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: 1\nevent: error\ndata: {\"error\":{\"code\":\"quota\",\"message\":\"no credit\"}}\n\n")
 	}))
 	defer server.Close()
 
