@@ -30,6 +30,7 @@ var imports = []struct {
 	{"swarm/client", "wallet events stream swarm", "a back end that delegates takes no server along, and no worker"},
 	{"swarm/agent", "wallet events stream swarm swarm/client", "a worker takes no server along"},
 	{"swarm/internal/engine", "", "the engine keeps bytes under names; what they mean is the server's to know"},
+	{"swarm/internal/outgoing", "", "it knows addresses, not what is asked of them"},
 	{"swarm/server", "wallet events stream swarm swarm/discovery swarm/internal/engine",
 		"the server imports no face and no client: faces call it, so that each is tested without it, and it without them"},
 	{"swarm/swarmtest", "wallet events stream swarm swarm/client swarm/agent swarm/discovery swarm/internal/engine swarm/server",
