@@ -44,7 +44,7 @@ func ExampleParseAddress() {
 
 // A program of its own can sign typed data of its own types.
 func ExampleEncoder() {
-	domain := wallet.Domain{Name: "Example", Version: "1", ChainID: 1}
+	domain := wallet.NewDomain("Example", "1", 1)
 	greeting := wallet.Keccak256([]byte("Greeting(address to,string text)"))
 	to := wallet.MustParseAddress("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")
 	digest := wallet.TypedDigest(domain.Separator(), wallet.NewEncoder(greeting, 2).Address(to).String("hello").Sum())

@@ -48,7 +48,16 @@ func newKey(secret *ecdsa.PrivateKey) *Key {
 // Address gives the address that the key signs for.
 func (k *Key) Address() Address { return k.address }
 
-// SignDigest signs; it never blocks and ignores ctx.
+// Sign implements Signer. It never blocks and ignores ctx.
+func (k *Key) Sign(ctx context.Context, m Message) (Signature, error) {
+	if m.IsZero() {
+		return Signature{}, ErrNoMessage
+	}
+	return k.SignDigest(ctx, m.Digest())
+}
+
+// SignDigest signs a digest that is no Message's: only a key in memory can. It
+// never blocks and ignores ctx.
 func (k *Key) SignDigest(_ context.Context, digest Digest) (Signature, error) {
 	raw, err := crypto.Sign(digest[:], k.secret)
 	if err != nil {
