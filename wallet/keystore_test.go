@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,9 @@ func TestKeystore(t *testing.T) {
 	}
 	if strings.Contains(strings.ToLower(string(data)), knownKey[:16]) {
 		t.Errorf("the file has the secret in it: %s", data)
+	}
+	if !regexp.MustCompile(`"id":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`).Match(data) {
+		t.Errorf("the file has no UUID: %s", data)
 	}
 	other := checksummed[0]
 	for _, c := range []struct {
