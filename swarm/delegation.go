@@ -16,9 +16,9 @@ const (
 	DomainVersion = "1"
 )
 
-// Domain gives the separator of Swarmseal's domain on a chain.
-func Domain(chainID uint64) wallet.Digest {
-	return wallet.Domain{Name: DomainName, Version: DomainVersion, ChainID: chainID}.Separator()
+// Domain gives Swarmseal's domain on a chain.
+func Domain(chainID uint64) wallet.Domain {
+	return wallet.NewDomain(DomainName, DomainVersion, chainID)
 }
 
 // The types that are signed, as EIP-712 encodes them. They are compiled in:
@@ -87,15 +87,19 @@ type Delegation struct {
 	Nonce       wallet.Digest  `json:"nonce"`     // unique for From until ExpiresAt and the skew
 }
 
-// Digest gives the digest that From signs, under a domain's separator.
-func (d *Delegation) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(delegationType, 16).
+// Digest gives the digest that From signs, in a domain.
+func (d *Delegation) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), d.hash())
+}
+
+func (d *Delegation) hash() wallet.Digest {
+	return wallet.NewEncoder(delegationType, 16).
 		Bytes32(d.TaskID).Bytes32(d.Root).Bytes32(d.Parent).
 		Uint64(uint64(d.Hop)).Uint64(uint64(d.MaxHops)).
 		Address(d.From).Address(d.To).Address(d.Server).
 		String(d.Skill).Bytes32(d.InputHash).Array(hashAttachments(d.Attachments)).
 		Address(d.Asset).Amount(d.MaxPrice).
-		Uint64(d.IssuedAt).Uint64(d.ExpiresAt).Bytes32(d.Nonce).Sum())
+		Uint64(d.IssuedAt).Uint64(d.ExpiresAt).Bytes32(d.Nonce).Sum()
 }
 
 // ID gives the delegation's id, 32 hex digits that name its run, too. It is
@@ -147,12 +151,16 @@ type Result struct {
 }
 
 // Digest gives the digest that From signs.
-func (r *Result) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(resultType, 12).
+func (r *Result) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), r.hash())
+}
+
+func (r *Result) hash() wallet.Digest {
+	return wallet.NewEncoder(resultType, 12).
 		Bytes32(r.Delegation).Bytes32(r.TaskID).Address(r.From).Address(r.To).
 		Uint64(uint64(r.Status)).Uint64(uint64(r.Seq)).Bool(r.Last).
 		Bytes32(r.OutputHash).Array(hashAttachments(r.Attachments)).Array(r.Children).
-		Amount(r.Price).Uint64(r.IssuedAt).Sum())
+		Amount(r.Price).Uint64(r.IssuedAt).Sum()
 }
 
 // Arrival is the server's own word on when a result came: it dates the result
@@ -165,9 +173,13 @@ type Arrival struct {
 }
 
 // Digest gives the digest that Server signs.
-func (a *Arrival) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(arrivalType, 4).
-		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum())
+func (a *Arrival) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), a.hash())
+}
+
+func (a *Arrival) hash() wallet.Digest {
+	return wallet.NewEncoder(arrivalType, 4).
+		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum()
 }
 
 // SignedDelegation is a delegation as it travels. Input is the task's text;
@@ -206,7 +218,7 @@ func checkText(name, text, skill string, attachments []Attachment) error {
 }
 
 // SignDelegation fills in the hash of the input and signs.
-func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, d Delegation, input string) (*SignedDelegation, error) {
+func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Domain, d Delegation, input string) (*SignedDelegation, error) {
 	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
 	if d.Attachments == nil {
 		d.Attachments = []Attachment{}
@@ -214,7 +226,7 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, 
 	if err := checkText("input", input, d.Skill, d.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.SignDigest(ctx, d.Digest(domain))
+	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, delegationTypeText, d.hash(), &d))
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +234,7 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, 
 }
 
 // SignResult fills in the hash of the output and signs.
-func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Result, output string) (*SignedResult, error) {
+func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Result, output string) (*SignedResult, error) {
 	r.From, r.OutputHash = s.Address(), wallet.Keccak256([]byte(output))
 	if r.Attachments == nil {
 		r.Attachments = []Attachment{}
@@ -233,7 +245,7 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 	if err := checkText("output", output, "", r.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.SignDigest(ctx, r.Digest(domain))
+	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, resultTypeText, r.hash(), &r))
 	if err != nil {
 		return nil, err
 	}
@@ -241,9 +253,9 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 }
 
 // SignArrival signs an arrival.
-func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Digest, a Arrival) (*SignedArrival, error) {
+func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Domain, a Arrival) (*SignedArrival, error) {
 	a.Server = s.Address()
-	sig, err := s.SignDigest(ctx, a.Digest(domain))
+	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, arrivalTypeText, a.hash(), &a))
 	if err != nil {
 		return nil, err
 	}

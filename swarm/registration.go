@@ -28,10 +28,14 @@ type Registration struct {
 }
 
 // Digest gives the digest that Wallet and Owner sign.
-func (r *Registration) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(registrationType, 10).
+func (r *Registration) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), r.hash())
+}
+
+func (r *Registration) hash() wallet.Digest {
+	return wallet.NewEncoder(registrationType, 10).
 		Address(r.Wallet).Address(r.Owner).Uint64(r.Seq).String(r.Endpoint).Bytes32(r.CardHash).
-		Address(r.Replaces).Bool(r.Active).Uint64(r.IssuedAt).Uint64(r.ExpiresAt).Bytes32(r.Nonce).Sum())
+		Address(r.Replaces).Bool(r.Active).Uint64(r.IssuedAt).Uint64(r.ExpiresAt).Bytes32(r.Nonce).Sum()
 }
 
 // SignedRegistration is a registration as it travels. Card is the card's JSON
@@ -45,9 +49,9 @@ type SignedRegistration struct {
 }
 
 // SignRegistration signs for an agent that is its own owner.
-func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Registration, card string) (*SignedRegistration, error) {
+func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Registration, card string) (*SignedRegistration, error) {
 	r.Wallet, r.Owner, r.CardHash = s.Address(), s.Address(), wallet.Keccak256([]byte(card))
-	sig, err := s.SignDigest(ctx, r.Digest(domain))
+	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, registrationTypeText, r.hash(), &r))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest
 }
 
 // Verify checks time, signatures and the card's hash, and gives the card.
-func (s *SignedRegistration) Verify(domain wallet.Digest, now time.Time) (*Card, error) {
+func (s *SignedRegistration) Verify(domain wallet.Domain, now time.Time) (*Card, error) {
 	r := &s.Registration
 	if r.IssuedAt > maxSafeInteger || r.ExpiresAt > maxSafeInteger || r.Seq > maxSafeInteger {
 		return nil, Errorf(CodeInvalid, "registration: seq, issuedAt and expiresAt are at most 2^53-1")
@@ -111,14 +115,18 @@ type Session struct {
 func SessionOrigin(server wallet.Address) string { return "swarmseal:" + server.String() }
 
 // Digest gives the digest that Wallet signs.
-func (s *Session) Digest(domain wallet.Digest) wallet.Digest {
+func (s *Session) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), s.hash())
+}
+
+func (s *Session) hash() wallet.Digest {
 	scopes := make([]wallet.Digest, len(s.Scope))
 	for i, scope := range s.Scope {
 		scopes[i] = wallet.Keccak256([]byte(scope))
 	}
-	return wallet.TypedDigest(domain, wallet.NewEncoder(sessionType, 7).
+	return wallet.NewEncoder(sessionType, 7).
 		String(s.Origin).Address(s.Wallet).Address(s.SessionKey).Array(scopes).
-		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum())
+		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum()
 }
 
 // SignedSession is a session as it travels.
@@ -128,9 +136,9 @@ type SignedSession struct {
 }
 
 // SignSession signs a session.
-func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, session Session) (*SignedSession, error) {
+func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Domain, session Session) (*SignedSession, error) {
 	session.Wallet = s.Address()
-	sig, err := s.SignDigest(ctx, session.Digest(domain))
+	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, sessionTypeText, session.hash(), &session))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +147,7 @@ func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, ses
 
 // Verify checks bounds, time, origin and signature. Whether the nonce was
 // used before is the server's to know.
-func (s *SignedSession) Verify(domain wallet.Digest, origin string, now time.Time) error {
+func (s *SignedSession) Verify(domain wallet.Domain, origin string, now time.Time) error {
 	session := &s.Session
 	switch {
 	case session.Origin != origin:

@@ -95,7 +95,7 @@ func numbersAsText(members map[string]any) {
 
 // signed is any of the messages.
 type signed interface {
-	Digest(domain wallet.Digest) wallet.Digest
+	Digest(domain wallet.Domain) wallet.Digest
 }
 
 func TestDigestsAgainstOracle(t *testing.T) {

@@ -40,7 +40,7 @@ func (b *Bundle) Verify(expect Expect) *Report {
 
 type verifier struct {
 	bundle   *Bundle
-	domain   wallet.Digest
+	domain   wallet.Domain
 	report   *Report
 	digests  []wallet.Digest       // of the delegations
 	results  []wallet.Digest       // of the results, zero where none
@@ -295,7 +295,7 @@ type RuleCheck struct {
 
 // Check applies every rule that stands between a result and the delegation
 // that it answers, whose digest is given, save those about time and children.
-func (s *SignedResult) Check(domain wallet.Digest, d *Delegation, delegation wallet.Digest) []RuleCheck {
+func (s *SignedResult) Check(domain wallet.Domain, d *Delegation, delegation wallet.Digest) []RuleCheck {
 	r := &s.Result
 	return []RuleCheck{
 		{RuleResultSignature, wallet.Verify(d.To, r.Digest(domain), s.Signature)},
