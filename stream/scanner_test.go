@@ -1,19 +1,13 @@
 package stream
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
-	"unicode/utf8"
-
-	"github.com/tmaxmax/go-sse"
 )
 
 func TestScannerEnd(t *testing.T) {
@@ -242,159 +236,6 @@ func TestScannerAllocatesNothingPerFrame(t *testing.T) {
 	if allocs > 20 { // the scanner, its buffer, its names
 		t.Errorf("%v allocations for 4000 frames", allocs)
 	}
-}
-
-// TestAgainstGoSSE compares with the parser of go-sse, whose known deviations
-// from the standard are left out of what is compared:
-//
-//   - it dispatches blocks that have an event or id line but no data;
-//   - it drops a BOM that stands after blank lines, and it does not say
-//     "message" where no name was set;
-//   - it does not decode UTF-8, and does not know of retry or comments.
-func TestAgainstGoSSE(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(5, 6))
-	parts := []string{"data", "data:", "data: ", "data: a", "data:b c", "event: e", "event", "id: 1", "id: 2", "id", "id: \x00",
-		": c", ":", "x: y", "data : no", "Data: no", "data: é"}
-	ends := []string{"\n", "\r", "\r\n"}
-	for range 3000 {
-		var text strings.Builder
-		for range rnd.IntN(12) {
-			// A block starts with data, so that none is without.
-			end := ends[rnd.IntN(3)]
-			text.WriteString("data: start" + end)
-			for range rnd.IntN(5) {
-				text.WriteString(parts[rnd.IntN(len(parts))] + ends[rnd.IntN(3)])
-			}
-			text.WriteString("\n" + end)
-		}
-		if rnd.IntN(4) == 0 {
-			text.WriteString("data: cut")
-		}
-		var want []Frame
-		for ev, err := range sse.Read(strings.NewReader(text.String()), nil) {
-			if err != nil {
-				break // a line that is cut; we tell that by Truncated
-			}
-			if ev.Type == "" {
-				ev.Type = "message"
-			}
-			want = append(want, Frame{ev.LastEventID, ev.Type, []byte(ev.Data)})
-		}
-		got := scan(NewScanner(cut(rnd, []byte(text.String()))))
-		if diff := (outcome{frames: got.frames}).differ(outcome{frames: want}); diff != "" {
-			t.Fatalf("%q: %s", text.String(), diff)
-		}
-	}
-}
-
-// TestGoSSEDeviates fails when the library has mended what TestAgainstGoSSE
-// works around.
-func TestGoSSEDeviates(t *testing.T) {
-	count := func(text string) (n int) {
-		for _, err := range sse.Read(strings.NewReader(text), nil) {
-			if err == nil {
-				n++
-			}
-		}
-		return n
-	}
-	for _, c := range []struct {
-		text         string
-		theirs, ours int
-	}{
-		{"event: ghost\n\n", 1, 0},
-		{"id: 1\n\n", 1, 0},
-		{"\n\xef\xbb\xbfdata: x\n\n", 1, 0},
-	} {
-		if got := count(c.text); got != c.theirs {
-			t.Errorf("%q: go-sse gives %d events, no longer %d: compare it too", c.text, got, c.theirs)
-		}
-		if got := len(scan(NewScanner(strings.NewReader(c.text))).frames); got != c.ours {
-			t.Errorf("%q: %d frames, want %d", c.text, got, c.ours)
-		}
-	}
-}
-
-// reference is the standard's text put into code with no thought of speed.
-func reference(text string) (o outcome) {
-	decode := func(text string) string { return string(appendValid(nil, []byte(text))) }
-	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	lines := strings.Split(text, "\n")
-	o.truncated = lines[len(lines)-1] != ""
-	lines = lines[:len(lines)-1]
-	var data, event, id string
-	open := false
-	for _, line := range lines {
-		name, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
-		if line != "" && name == "" {
-			o.comments++
-			// The bound is ours, not the standard's.
-			text := line[1:]
-			for n := maxCommentBytes; len(text) > maxCommentBytes; n-- {
-				if utf8.RuneStart(text[n]) || n == maxCommentBytes-3 {
-					text = text[:n]
-				}
-			}
-			o.said = append(o.said, comment{len(o.frames), decode(text)})
-			continue
-		}
-		open = line != ""
-		switch {
-		case line == "":
-			o.lastID = id
-			if data != "" {
-				if event == "" {
-					event = "message"
-				}
-				o.frames = append(o.frames, Frame{id, event, []byte(strings.TrimSuffix(data, "\n"))})
-			}
-			data, event = "", ""
-		case name == "data":
-			data += decode(value) + "\n"
-		case name == "event":
-			event = decode(value)
-		case name == "id" && !strings.Contains(value, "\x00"):
-			id = decode(value)
-		case name == "retry" && value != "" && strings.Trim(value, "0123456789") == "":
-			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-				o.retry, o.hasRetry = n, true
-			}
-		}
-	}
-	o.truncated = o.truncated || open
-	return o
-}
-
-// FuzzScanner asserts that the frames are those of the standard, and the same
-// for every way of cutting the bytes.
-func FuzzScanner(f *testing.F) {
-	for _, v := range loadVectors(f) {
-		if data := v.bytes(); len(data) < 10_000 {
-			f.Add(data, uint64(1))
-		}
-	}
-	f.Add([]byte("data: a\r\r\n\ndata:b\r\n\r\n: c\nid: 4\nretry: 07\n\n"), uint64(2))
-	f.Add([]byte(":"+strings.Repeat("\xe2\x82\xac", maxCommentBytes)+"\n:\xff\r"), uint64(4))
-	f.Add([]byte("\xef\xbb\xbfdata: \xf0\x9f\x90\xffx\xed\xa0\x80\n\n"), uint64(3))
-	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		want := reference(string(data))
-		before := slices.Clone(data)
-		rnd := rand.New(rand.NewPCG(seed, 0))
-		for name, r := range map[string]io.Reader{
-			"whole":    bytes.NewReader(data),
-			"by bytes": iotest.OneByteReader(bytes.NewReader(data)),
-			"random":   cut(rnd, data),
-		} {
-			if diff := scan(NewScanner(r)).differ(want); diff != "" {
-				t.Errorf("%s: %s", name, diff)
-			}
-		}
-		if !bytes.Equal(data, before) {
-			t.Error("the reader's bytes were changed")
-		}
-	})
 }
 
 func TestReplacement(t *testing.T) {
