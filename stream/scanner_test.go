@@ -3,11 +3,10 @@ package stream
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 )
 
 func TestScannerEnd(t *testing.T) {
@@ -73,45 +72,6 @@ func TestScannerGivesAFrameAtItsLastByte(t *testing.T) {
 	}
 }
 
-func TestScannerLimit(t *testing.T) {
-	const limit = 100
-	// "data: " and the line's end make 7 bytes.
-	fits, long := "data: "+strings.Repeat("x", limit-7), "data: "+strings.Repeat("x", limit-6)
-	comments := strings.Repeat(": "+strings.Repeat("c", 3*limit)+"\r\n", 50)
-	for _, c := range []struct {
-		name, text string
-		frames     int
-		tooLong    bool
-	}{
-		{"fits", fits + "\n\n" + fits + "\r\n\r\n", 2, false},
-		{"comments do not count", comments + fits + "\n" + comments + "\n" + comments, 1, false},
-		{"one byte over", fits + "\n\n" + long + "\n\n", 1, true},
-		{"one byte over in two lines", "data: a\n" + strings.Replace(long, "x", "", 8) + "\nid\n\n", 0, true},
-		{"unknown fields count", "data\n" + strings.Repeat("x\n", limit) + "\n", 0, true},
-		{"without end", "data: " + strings.Repeat("x", 10*limit), 0, true},
-	} {
-		for name, r := range map[string]io.Reader{
-			"whole":    strings.NewReader(c.text),
-			"by bytes": iotest.OneByteReader(strings.NewReader(c.text)),
-			"random":   cut(rand.New(rand.NewPCG(3, 4)), []byte(c.text)),
-		} {
-			s := NewScanner(r)
-			s.MaxFrameBytes = limit
-			frames := 0
-			var err error
-			for err == nil {
-				if _, err = s.Next(); err == nil {
-					frames++
-				}
-			}
-			e, tooLong := errors.AsType[*FrameTooLongError](err)
-			if frames != c.frames || tooLong != c.tooLong || errors.Is(err, ErrFrameTooLong) != tooLong || tooLong && e.Limit != limit {
-				t.Errorf("%s, %s: %d frames, %v", c.name, name, frames, err)
-			}
-		}
-	}
-}
-
 func TestScannerHoldsNoComments(t *testing.T) {
 	left := 64 << 20
 	endless := reads(func(p []byte) (int, error) { // one comment line of 64 MiB, in an open block
@@ -163,51 +123,6 @@ func TestScannerKeepsDataOverItsPart(t *testing.T) {
 	}
 }
 
-// shapes are streams of some megabytes that are slow to split by a scanner
-// whose time grows faster than its bytes.
-func shapes(size int) map[string]string {
-	return map[string]string{
-		"one line":             "data: " + strings.Repeat("x", size) + "\n\n",
-		"short lines":          strings.Repeat("data: x\n", size/8) + "\n",
-		"short lines by CR":    strings.Repeat("data: x\r", size/8) + "\r",
-		"empty lines of data":  strings.Repeat("data\n", size/5) + "\n",
-		"comments in a block":  "data: x\n" + strings.Repeat(": ping\n", size/7) + "\n",
-		"frames by CR":         strings.Repeat("data: x\r\r", size/9),
-		"lines of other names": strings.Repeat("x\n", size/2) + "\n",
-		"no UTF-8":             "data: " + strings.Repeat("\xff", size) + "\n\n",
-	}
-}
-
-func TestScannerTimeIsLinear(t *testing.T) {
-	// Eight times the bytes take some eight times as long; in the square they
-	// would take 64 times. A busy machine gets more than one chance.
-	const size, times = 256 << 10, 8
-	large := shapes(times * size)
-	for name, text := range shapes(size) {
-		read := func(text string) time.Duration {
-			start := time.Now()
-			s := NewScanner(&steady{text, 4096})
-			for {
-				if _, err := s.Next(); err != nil {
-					if err != io.EOF || s.Truncated() {
-						t.Errorf("%s: %v, truncated %v", name, err, s.Truncated())
-					}
-					return time.Since(start)
-				}
-			}
-		}
-		var short, long time.Duration
-		for range 5 {
-			if short, long = read(text), read(large[name]); long < 3*times*short {
-				break
-			}
-		}
-		if long >= 3*times*short {
-			t.Errorf("%s: %d kB took %v, %d times as many %v", name, size>>10, short, times, long)
-		}
-	}
-}
-
 // steady gives at most n bytes a read.
 type steady struct {
 	text string
@@ -224,17 +139,53 @@ func (s *steady) Read(p []byte) (int, error) {
 }
 
 func TestScannerAllocatesNothingPerFrame(t *testing.T) {
-	text := strings.Repeat("event: tool_start\ndata: {\"type\":\"tool_start\"}\n\nevent: tool_end\ndata: {}\ndata: {}\n\n", 2000)
-	allocs := testing.AllocsPerRun(5, func() {
-		s := NewScanner(strings.NewReader(text))
-		for {
-			if _, err := s.Next(); err != nil {
-				return
+	const frames = 4000
+	for name, c := range map[string]struct {
+		text string
+		most float64
+	}{
+		"names": {strings.Repeat("event: tool_start\ndata: {\"type\":\"tool_start\"}\n\nevent: tool_end\ndata: {}\ndata: {}\n\n", frames/2),
+			20}, // the scanner, its buffer, its names
+		"new ids": {string(agentFrames(frames, true)),
+			10 + frames*7/(idBlockBytes-7)}, // and the blocks of ids of seven digits
+	} {
+		allocs := testing.AllocsPerRun(5, func() {
+			s := NewScanner(strings.NewReader(c.text))
+			for {
+				if _, err := s.Next(); err != nil {
+					return
+				}
 			}
+		})
+		if allocs > c.most {
+			t.Errorf("%s: %v allocations for %d frames, want at most %v", name, allocs, frames, c.most)
 		}
-	})
-	if allocs > 20 { // the scanner, its buffer, its names
-		t.Errorf("%v allocations for 4000 frames", allocs)
+	}
+}
+
+func TestScannerIDsStayGood(t *testing.T) {
+	// Ids of all lengths share blocks, and are kept while others are written.
+	var text strings.Builder
+	var want []string
+	for i := range 3000 {
+		id := strings.Repeat(string(rune('a'+i%26)), i%70)
+		if i%500 == 0 {
+			id = strings.Repeat("long", idBlockBytes)
+		}
+		want = append(want, id)
+		text.WriteString("id:" + strings.Repeat(" ", i%2) + id + "\ndata: x\n\n")
+	}
+	for name, r := range map[string]io.Reader{
+		"whole":          strings.NewReader(text.String()),
+		"1400-byte cuts": &steady{text.String(), 1400},
+	} {
+		var got []string
+		for _, f := range scan(NewScanner(r)).frames {
+			got = append(got, f.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the ids are not those that came", name)
+		}
 	}
 }
 
