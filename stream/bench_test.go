@@ -154,7 +154,7 @@ func BenchmarkFrames(b *testing.B) {
 // BenchmarkFramesRatios has the peers take turns of a millisecond or so and
 // gives the medians of how many times as fast as each of them ours is: on a
 // shared machine the rates above vary threefold from one second to the next,
-// and these ratios hardly.
+// and these ratios by a fifth or so.
 func BenchmarkFramesRatios(b *testing.B) {
 	eachStream(func(name string, stream func(frames int) *wheel) {
 		b.Run(name, func(b *testing.B) {
