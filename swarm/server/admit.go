@@ -138,7 +138,7 @@ func (s *Server) create(ctx context.Context, parent *liveRun, signed *swarm.Sign
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	writing, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	seq, err := s.engine.Create(writing, root, id, data)
 	if errors.Is(err, engine.ErrExists) {

@@ -108,10 +108,11 @@ func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun,
 	}
 	w.Header().Set("X-Request-Id", run.id)
 	w.Header().Set("x-run-id", run.id)
-	out, err := stream.NewWriter(w, r)
+	out, err := stream.NewWriter(w, r, stream.WriterOptions{Ping: s.cfg.Ping, WriteTimeout: s.cfg.WriteTimeout})
 	if err != nil {
 		return err
 	}
+	defer out.Close()
 	rs := &runStream{
 		server: s, out: out, cursor: cursor,
 		render: &renderer{tree: newTree(s.domain, root), view: run.id, name: s.agents.name},
@@ -124,7 +125,7 @@ func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun,
 		if last || err != nil {
 			return rs.gone(err)
 		}
-		if last, err = rs.live(r.Context(), sub); last || err != nil {
+		if last, err = rs.live(sub); last || err != nil {
 			return rs.gone(err)
 		}
 		sub = s.hub.subscribe(root)
@@ -165,9 +166,7 @@ func (rs *runStream) replay(ctx context.Context, root string) (last bool, err er
 
 // live sends what comes from the hub, until the run ends or the client goes.
 // Neither last nor an error says that this stream fell behind.
-func (rs *runStream) live(ctx context.Context, sub *subscription) (last bool, err error) {
-	ping := time.NewTimer(rs.server.cfg.Ping)
-	defer ping.Stop()
+func (rs *runStream) live(sub *subscription) (last bool, err error) {
 	for {
 		select {
 		case n, ok := <-sub.records:
@@ -180,14 +179,8 @@ func (rs *runStream) live(ctx context.Context, sub *subscription) (last bool, er
 			if last, err := rs.send(n.entry, n.record); last || err != nil {
 				return last, err
 			}
-			ping.Reset(rs.server.cfg.Ping)
-		case <-ping.C:
-			if err := rs.out.Comment("ping"); err != nil {
-				return false, err
-			}
-			ping.Reset(rs.server.cfg.Ping)
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
+		case <-rs.out.Done():
+			return false, rs.out.Err()
 		case <-rs.server.closed:
 			return false, errClosed
 		}

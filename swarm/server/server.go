@@ -16,9 +16,9 @@ import (
 	"github.com/swarmseal/swarmseal/wallet"
 )
 
-// writeTimeout bounds one write to the engine. A write goes on when its
+// recordTimeout bounds one write to the engine. A write goes on when its
 // request is gone: what was half done would have to be undone.
-const writeTimeout = 10 * time.Second
+const recordTimeout = 10 * time.Second
 
 // tidyEvery is how often tidy works; a restart reads as much of the journal more
 // than it had to.
@@ -209,7 +209,7 @@ func (s *Server) fold(seq uint64, r *liveRun, rec *record) {
 func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	for {
 		var rec *record
