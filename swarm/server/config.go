@@ -48,6 +48,8 @@ type Config struct {
 	// Log is where the server says what an operator should know; nil
 	// discards it.
 	Log *slog.Logger
+
+	maxAge time.Duration // of the journal's records; 0 is engine.Retention. For tests.
 }
 
 func (c Config) withDefaults() Config {

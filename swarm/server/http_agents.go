@@ -184,11 +184,15 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return swarm.Errorf(swarm.CodeUnavailable, "the server is shutting down; come back in some seconds")
 	}
-	out, err := stream.NewWriter(w, r, stream.WriterOptions{Ping: s.cfg.Ping, WriteTimeout: s.cfg.WriteTimeout})
+	if !s.enter() {
+		return errClosed
+	}
+	defer s.streams.Done()
+	out, err := s.newWriter(w, r)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer s.closeStream(out)
 	if err := out.Comment("open"); err != nil {
 		return nil // gone already
 	}
