@@ -17,10 +17,11 @@ import (
 func ExampleClient_Run() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Run-Id", "r1")
-		out, err := stream.NewWriter(w, r)
+		out, err := stream.NewWriter(w, r, stream.WriterOptions{})
 		if err != nil {
 			return
 		}
+		defer out.Close()
 		if r.Method == http.MethodPost {
 			out.Send(stream.Frame{ID: "1", Data: []byte(`{"type":"text-delta","delta":"Two issues"}`)})
 			panic(http.ErrAbortHandler) // the connection breaks

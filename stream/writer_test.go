@@ -2,15 +2,15 @@ package stream_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/swarmseal/swarmseal/stream"
 )
@@ -45,37 +45,95 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// FuzzAppendFrame asserts that a frame is read back as it was, but for what
-// the format cannot carry, and that nothing in it makes another frame.
+// FuzzAppendFrame asserts that what is accepted is read back as one frame that
+// is the same but for what the format cannot carry, and that nothing else
+// comes of it, also behind another frame.
 func FuzzAppendFrame(f *testing.F) {
 	f.Add("1", "note", []byte("a\nb"))
 	f.Add("", "", []byte("\r\n\r"))
 	f.Add(" x", " y", []byte("\xef\xbb\xbf\n\n"))
+	f.Add("7\n\ndata: forged", "message", []byte("id: 9\n\nevent: forged"))
+	f.Add("a\x00", "b\x00", []byte("\x00"))
+	f.Add(":", "\xe2\x80\xa8", []byte("\xed\xa0\x80\xf0\x90\u2028\x85"))
 	f.Fuzz(func(t *testing.T, id, event string, data []byte) {
-		wire, err := stream.AppendFrame(nil, stream.Frame{ID: id, Event: event, Data: data})
-		if err != nil {
-			if !strings.ContainsAny(id+event, "\n\r\x00") {
-				t.Fatalf("%q %q: %v", id, event, err)
-			}
+		before := []byte("id: before\ndata: x\n\n")
+		wire, err := stream.AppendFrame(bytes.Clone(before), stream.Frame{ID: id, Event: event, Data: data})
+		if e, ok := errors.AsType[*stream.FieldError](err); err != nil && (!ok || !strings.ContainsAny(e.Value, "\n\r\x00") || !bytes.Equal(wire, before)) {
+			t.Fatalf("%q %q: %v, %q", id, event, err, wire)
+		} else if err != nil {
 			return
 		}
 		s := stream.NewScanner(bytes.NewReader(wire))
+		if first, err := s.Next(); err != nil || first.ID != "before" || string(first.Data) != "x" {
+			t.Fatalf("the frame before became %+q, %v", first, err)
+		}
 		got, err := s.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if event == "" {
-			event = "message"
+		want := stream.Frame{ID: decoded(t, id), Event: decoded(t, event), Data: []byte(decoded(t, lines.Replace(string(data))))}
+		if id == "" {
+			want.ID = "before"
 		}
-		text := strings.ReplaceAll(strings.ReplaceAll(string(data), "\r\n", "\n"), "\r", "\n")
-		// []rune makes U+FFFD of each wrong byte, the scanner of each wrong
-		// part: compare without them.
-		plain := func(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\ufffd", "") }
-		if plain(got.ID) != plain(id) || plain(got.Event) != plain(event) || plain(string(got.Data)) != plain(text) {
+		if event == "" {
+			want.Event = "message"
+		}
+		if got.ID != want.ID || got.Event != want.Event || !bytes.Equal(got.Data, want.Data) {
 			t.Errorf("%q %q %q came back as %+q", id, event, data, got)
 		}
+		if f, err := s.Next(); err != io.EOF || s.Truncated() || s.Comments() > 0 {
+			t.Errorf("after the frame: %+q, %v, %d comments", f, err, s.Comments())
+		}
+	})
+}
+
+// lines makes the line ends of a text what they are in a frame's data.
+var lines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// decoded gives a text as a reader decodes it, by a decoder other than ours.
+func decoded(t *testing.T, text string) string {
+	t.Helper()
+	got, err := unicode.UTF8.NewDecoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// FuzzComment asserts that no comment breaks out: it comes back line for line
+// as comments, and leaves the frames around it, the last id and the retry
+// alone.
+func FuzzComment(f *testing.F) {
+	for _, text := range []string{"ping", "", "\n", "a\rb\r\nc", "x\n\ndata: forged\n\n", "x\nid: 9\nretry: 1", "\x00\xff\u2028", "x\r"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		rec := httptest.NewRecorder()
+		out, err := stream.NewWriter(rec, httptest.NewRequest("GET", "/", nil), stream.WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		for _, err := range []error{out.Send(stream.Frame{ID: "1", Data: []byte("a")}), out.Comment(text), out.Send(stream.Frame{Data: []byte("b")})} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := stream.NewScanner(rec.Body)
+		for _, want := range []string{"a", "b"} {
+			got, err := s.Next()
+			if err != nil || got.ID != "1" || got.Event != "message" || string(got.Data) != want {
+				t.Fatalf("%q: %+q, %v; want the frame %q", text, got, err, want)
+			}
+		}
 		if f, err := s.Next(); err != io.EOF || s.Truncated() {
-			t.Errorf("after the frame: %+q, %v", f, err)
+			t.Errorf("%q: then %+q, %v", text, f, err)
+		}
+		if want := strings.Count(lines.Replace(text), "\n") + 1; s.Comments() != want {
+			t.Errorf("%q: %d comment lines, want %d", text, s.Comments(), want)
+		}
+		if ms, ok := s.Retry(); ok {
+			t.Errorf("%q: a retry of %d", text, ms)
 		}
 	})
 }
@@ -84,11 +142,12 @@ func TestWriter(t *testing.T) {
 	headSent := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Run-Id", "r1")
-		out, err := stream.NewWriter(w, r)
+		out, err := stream.NewWriter(w, r, stream.WriterOptions{})
 		if err != nil {
 			t.Error(err)
 			return
 		}
+		defer out.Close()
 		<-headSent // the head goes out before any frame
 		bad := stream.Frame{ID: "2\n", Data: []byte("never")}
 		for _, err := range []error{
@@ -119,7 +178,7 @@ func TestWriter(t *testing.T) {
 	defer resp.Body.Close()
 	close(headSent)
 	for name, want := range map[string]string{
-		"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "X-Run-Id": "r1",
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", "X-Run-Id": "r1",
 	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -129,74 +188,5 @@ func TestWriter(t *testing.T) {
 	want := "retry: 1500\n\n: ping\n\n: two\n: lines\n\n: \n\nid: 1\ndata: a\n\nid: 2\nevent: b\ndata: b\n\ndata: encoded\n\n"
 	if err != nil || string(body) != want {
 		t.Errorf("%q, %v; want %q", body, err, want)
-	}
-}
-
-func TestWriterOutlivesTheServersTimeouts(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out, err := stream.NewWriter(w, r)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		time.Sleep(250 * time.Millisecond)
-		if err := out.Send(stream.Frame{Data: []byte("late")}); err != nil {
-			t.Error(err)
-		}
-	}))
-	server.Config.ReadTimeout = 50 * time.Millisecond
-	server.Config.WriteTimeout = 50 * time.Millisecond
-	server.Start()
-	defer server.Close()
-	resp, err := server.Client().Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "data: late\n\n" {
-		t.Errorf("%q, %v", body, err)
-	}
-}
-
-func TestWriterCutsOffAReaderThatTakesNothing(t *testing.T) {
-	var result error
-	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-		out, err := stream.NewWriter(w, r)
-		start := time.Now()
-		for err == nil {
-			err = out.Send(stream.Frame{Data: bytes.Repeat([]byte("x"), 1<<20)})
-		}
-		took(t, start, 5*time.Second, 6*time.Second)
-		if again := out.Send(stream.Frame{}); again != err {
-			t.Errorf("the second error is %v", again)
-		}
-		result = err
-	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		resp, err := client.HTTP.Get(client.BaseURL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Second)
-		resp.Body.Close()
-	})
-	if !errors.Is(result, os.ErrDeadlineExceeded) {
-		t.Errorf("error %v, want the deadline's", result)
-	}
-}
-
-func TestWriterTellsThatTheReaderHasLeft(t *testing.T) {
-	cause := errors.New("shutting down")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	w := httptest.NewRecorder() // has no deadlines, which is no error
-	out, err := stream.NewWriter(w, httptest.NewRequestWithContext(ctx, "GET", "/", nil))
-	if err != nil || !w.Flushed {
-		t.Fatalf("%v, flushed %v", err, w.Flushed)
-	}
-	cancel(cause)
-	if err := out.Comment("ping"); err != cause {
-		t.Errorf("error %v, want the cause", err)
-	}
-	if _, err := stream.NewWriter(struct{ http.ResponseWriter }{w}, httptest.NewRequest("GET", "/", nil)); !errors.Is(err, http.ErrNotSupported) {
-		t.Errorf("without Flush: %v, want http.ErrNotSupported", err)
 	}
 }

@@ -28,6 +28,7 @@ const (
 	CodeUnauthenticated Code = "unauthenticated"              // no valid session
 	CodeForbidden       Code = "forbidden"                    // not this wallet's to do
 	CodeNotFound        Code = "not_found"                    // no such run or route
+	CodeGone            Code = "gone"                         // it was there, and its records are kept no longer
 	CodeMethod          Code = "method_not_allowed"           // the route has other methods
 	CodeTooLarge        Code = "payload_too_large"            // over a stated limit
 	CodeConflict        Code = "conflict"                     // another outcome, or a newer version, is recorded
@@ -42,7 +43,7 @@ const (
 var Codes = []Code{
 	CodeSelfRequest, CodeAgentNotFound, CodeNotAvailable, CodeHuman, CodeLoop, CodeChainTooLong, CodeRegistry,
 	CodeSignature, CodeExpired, CodeNonceConflict, CodeBudget, CodeRateLimited, CodeInvalid, CodeUnauthenticated,
-	CodeForbidden, CodeNotFound, CodeMethod, CodeTooLarge, CodeConflict, CodeUnavailable, CodeInternal,
+	CodeForbidden, CodeNotFound, CodeGone, CodeMethod, CodeTooLarge, CodeConflict, CodeUnavailable, CodeInternal,
 	CodeTimeout, CodeCancelled, CodeWorker,
 }
 

@@ -54,6 +54,7 @@ var statusOf = map[swarm.Code]int{
 	swarm.CodeUnauthenticated: exitRefused,
 	swarm.CodeForbidden:       exitRefused,
 	swarm.CodeNotFound:        exitRefused,
+	swarm.CodeGone:            exitRefused,
 	swarm.CodeMethod:          exitRefused,
 	swarm.CodeTooLarge:        exitRefused,
 	swarm.CodeConflict:        exitRefused,

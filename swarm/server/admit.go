@@ -124,7 +124,8 @@ func (s *Server) create(ctx context.Context, parent *liveRun, signed *swarm.Sign
 				err = swarm.Errorf(swarm.CodeConflict, "the run %s that delegates has its outcome already (%s)", parent.id, parent.state)
 				return
 			}
-			chain = links(parent.tree.chain(parent.run))
+			chain = links(parent.chain())
+			rec.Known = parent.tree.lastSeq
 		}
 		err = s.checkLoad(d)
 	})
@@ -138,7 +139,7 @@ func (s *Server) create(ctx context.Context, parent *liveRun, signed *swarm.Sign
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	writing, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	seq, err := s.engine.Create(writing, root, id, data)
 	if errors.Is(err, engine.ErrExists) {
@@ -179,41 +180,6 @@ func (s *Server) earlier(ctx context.Context, d *swarm.Delegation, digest wallet
 	return r, nil
 }
 
-// load reads a run and its tree from the journal.
-func (s *Server) load(ctx context.Context, id string) (*tree, *run, error) {
-	root := ""
-	for e, err := range s.engine.ReadRun(ctx, id) {
-		if err != nil {
-			return nil, nil, err
-		}
-		root = e.Root
-		break
-	}
-	if root == "" {
-		return nil, nil, notFound(id)
-	}
-	t := newTree(s.domain, root)
-	for e, err := range s.engine.Read(ctx, root, 0) {
-		if err != nil {
-			return nil, nil, err
-		}
-		rec, err := decodeRecord(e.Data)
-		if err != nil {
-			return nil, nil, fmt.Errorf("journal: record %d: %w", e.Seq, err)
-		}
-		t.apply(e, rec)
-	}
-	r := t.runs[id]
-	if r == nil {
-		return nil, nil, notFound(id) // its beginning has expired
-	}
-	return t, r, nil
-}
-
-func notFound(id string) error {
-	return swarm.Errorf(swarm.CodeNotFound, "no run %s: it never was, or ended more than %v ago", id, engine.Retention)
-}
-
 // admitAnonymous makes a delegation for somebody who does not sign: the
 // server asks on its own account, and the bundle shows it. key names the
 // request where it is not "": the same again finds its run.
@@ -243,25 +209,4 @@ func (s *Server) admitAnonymous(ctx context.Context, to wallet.Address, message,
 		return nil, swarm.Errorf(swarm.CodeNonceConflict, "runId %q was used for another message", key)
 	}
 	return r, nil
-}
-
-// find gives a run by its id: in flight, or ended and read from the journal.
-func (s *Server) find(ctx context.Context, id string) (*liveRun, error) {
-	if r := s.table.lookup(id); r != nil {
-		return r, nil
-	}
-	t, r, err := s.load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if !r.state.Terminal() {
-		// Its record is in the journal, and a moment later in the table.
-		if r := s.table.lookup(id); r != nil {
-			return r, nil
-		}
-		return nil, swarm.Errorf(swarm.CodeUnavailable, "the run %s is being taken in; ask again", id)
-	}
-	ended := make(chan struct{})
-	close(ended)
-	return &liveRun{run: r, tree: &liveTree{tree: t}, ended: ended}, nil
 }

@@ -42,9 +42,14 @@ type Config struct {
 	Shun time.Duration
 	// Ping is the silence after which a stream gets a comment; 0 is 10 s.
 	Ping time.Duration
+	// WriteTimeout is how long the reader of a stream has for each 64 KiB
+	// before it is cut off, to come back with its last event id; 0 is 5 s.
+	WriteTimeout time.Duration
 	// Log is where the server says what an operator should know; nil
 	// discards it.
 	Log *slog.Logger
+
+	maxAge time.Duration // of the journal's records; 0 is engine.Retention. For tests.
 }
 
 func (c Config) withDefaults() Config {
@@ -56,7 +61,6 @@ func (c Config) withDefaults() Config {
 	set(&c.Lease, 15*time.Second)
 	set(&c.AckWait, 10*time.Second)
 	set(&c.Shun, 5*time.Minute)
-	set(&c.Ping, 10*time.Second)
 	if c.MaxBodyBytes == 0 || c.MaxBodyBytes > swarm.MaxBodyBytes {
 		c.MaxBodyBytes = swarm.MaxBodyBytes
 	}

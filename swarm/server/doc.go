@@ -50,6 +50,38 @@
 // Errors are {"error":{"code","message","details?"}} with the codes of package
 // swarm. 429 and 503 carry Retry-After.
 //
+// # Streams
+//
+// A run's stream is its journal, rendered: whoever comes later, or comes back
+// with Last-Event-ID, reads the journal and then goes on live. A frame's id is
+// the sequence of its record; where a record makes several frames, those before
+// the last have ids such as 17.1 and 17.2. So a stream that is cut anywhere, and
+// taken up with the id of the last frame that came whole, has each frame once:
+// none is lost and none comes twice, also over a restart.
+//
+// Silence is never kept about what is missing. Where records are gone (after 24
+// hours, or purged) or the id that a client has is none of the run's, a gap
+// event comes before the frame that follows:
+//
+//	{"type":"gap","runId","after":"<id that the client had>","next":"<id of the frame that follows>","message"}
+//
+// It has an id as every frame, 17.0 before those of record 17, and does not come
+// again on the next resume. In a child's own stream it may also stand where
+// only records of the runs around it are missing. A run whose first record is
+// gone, so that nothing says what was asked of whom, is answered with 410 and
+// the code "gone" once it has ended or the server was restarted; so is one of
+// which nothing is left, to a client whose id this journal has given out. Else
+// it is 404.
+//
+// Every stream says how long to wait before coming back: 1 s after a lost
+// connection, and when the server closes a random time from 1 to 5 s, by a last
+// retry field before the stream's clean end. Inboxes of workers do the same.
+//
+// A reader has 5 s for each 64 KiB (Config.WriteTimeout); one that takes longer
+// is cut off, and resumes. Up to 64 records wait for a reader that is slower
+// than its run; beyond that it reads from the journal, in writes of about 32 KiB.
+// It never slows another. In 10 s of silence (Config.Ping) a comment is sent.
+//
 // # Limits
 //
 // A request has at most 10 MiB, an event 1 MiB, a card 64 KiB; a delegation

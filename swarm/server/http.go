@@ -37,6 +37,7 @@ var statusOf = map[swarm.Code]int{
 	swarm.CodeUnauthenticated: http.StatusUnauthorized,
 	swarm.CodeForbidden:       http.StatusForbidden,
 	swarm.CodeNotFound:        http.StatusNotFound,
+	swarm.CodeGone:            http.StatusGone,
 	swarm.CodeMethod:          http.StatusMethodNotAllowed,
 	swarm.CodeTooLarge:        http.StatusRequestEntityTooLarge,
 	swarm.CodeConflict:        http.StatusConflict,

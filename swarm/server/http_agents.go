@@ -184,10 +184,15 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {
 		return swarm.Errorf(swarm.CodeUnavailable, "the server is shutting down; come back in some seconds")
 	}
-	out, err := stream.NewWriter(w, r)
+	if !s.enter() {
+		return errClosed
+	}
+	defer s.streams.Done()
+	out, err := s.newWriter(w, r)
 	if err != nil {
 		return err
 	}
+	defer s.closeStream(out)
 	if err := out.Comment("open"); err != nil {
 		return nil // gone already
 	}
@@ -197,8 +202,6 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer s.inboxes.disconnect(conn)
 	s.cfg.Log.Debug("worker connected", "agent", agent, "slots", slots)
-	ping := time.NewTicker(s.cfg.Ping)
-	defer ping.Stop()
 	for {
 		select {
 		case f, ok := <-conn.frames:
@@ -213,12 +216,8 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request) error {
 				s.cfg.Log.Debug("inbox ended", "agent", agent, "error", err)
 				return nil // its tasks go back to the queue
 			}
-		case <-ping.C:
-			if out.Comment("ping") != nil {
-				return nil
-			}
-		case <-r.Context().Done():
-			return nil
+		case <-out.Done():
+			return nil // its tasks go back to the queue
 		}
 	}
 }

@@ -62,7 +62,11 @@ func (s *Server) handleReceipt(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var bundle *swarm.Bundle
-	s.table.read(func() { bundle = run.tree.bundle(s.cfg.ChainID) })
+	var lost bool
+	s.table.read(func() { bundle, lost = run.tree.bundle(s.cfg.ChainID), run.tree.lost })
+	if lost {
+		return gone(run.id, "a run of its tree is no longer there, and the proof would not be whole")
+	}
 	s.writeJSON(w, http.StatusOK, bundle)
 	return nil
 }

@@ -2,17 +2,22 @@ package server
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/swarmseal/swarmseal/stream"
 	"github.com/swarmseal/swarmseal/swarm"
-	"github.com/swarmseal/swarmseal/swarm/internal/engine"
 )
 
-// reconnectAfter is what our streams tell clients to wait before they resume.
-const reconnectAfter = time.Second
+// What our streams tell clients to wait before they come back: after a
+// connection that was lost, and, at random from one to the other, when the
+// server closes. All at once, they would meet a server that has just started.
+const (
+	reconnectAfter = time.Second
+	reconnectFrom  = time.Second
+	reconnectTo    = 5 * time.Second
+)
 
 // composeRequest is the body of Compose's POST /agent/{wallet}/stream. Members
 // that we do not know are passed over, as there.
@@ -43,7 +48,7 @@ func (s *Server) handleComposeStream(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	return s.streamRun(w, r, run, 0)
+	return s.streamRun(w, r, run, cursor{})
 }
 
 // handleComposeStop is Compose's way to cancel.
@@ -67,7 +72,7 @@ func (s *Server) handleComposeStop(w http.ResponseWriter, r *http.Request) error
 // on. 204 says that there is nothing after that id, which ends the
 // reconnecting of a browser's EventSource.
 func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request) error {
-	run, err := s.runAt(r, "id")
+	id, err := pathRun(r, "id")
 	if err != nil {
 		return err
 	}
@@ -75,145 +80,92 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request) error {
 	if text == "" {
 		text = r.URL.Query().Get("lastEventId")
 	}
-	var cursor uint64
-	if text != "" {
-		if cursor, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return swarm.Errorf(swarm.CodeInvalid, "Last-Event-ID is %q; ids here are decimal numbers", text)
+	from, err := parseCursor(text)
+	if err != nil {
+		return err
+	}
+	run, err := s.watched(r.Context(), id)
+	if swarm.CodeOf(err) == swarm.CodeNotFound && from != (cursor{}) {
+		// Whoever has an event's id has had events.
+		if was, issuedErr := s.hadRecord(r.Context(), from.seq); issuedErr != nil {
+			return issuedErr
+		} else if was {
+			return gone(id, "none of its records is there any more")
 		}
 	}
-	return s.streamRun(w, r, run, cursor)
+	if err != nil {
+		return err
+	}
+	return s.streamRun(w, r, run, from)
 }
 
-// runStream sends one run's frames to one client.
-type runStream struct {
-	server *Server
-	out    *stream.Writer
-	render *renderer
-	cursor uint64 // what the client has
-	seen   uint64 // what was rendered
+// hadRecord reports whether there was a record at a place of the journal that
+// is there no longer.
+func (s *Server) hadRecord(ctx context.Context, seq uint64) (bool, error) {
+	issued, err := s.engine.Issued(ctx, seq)
+	if !issued || err != nil {
+		return false, err
+	}
+	_, there, err := s.engine.At(ctx, seq)
+	return !there, err
 }
 
-// streamRun sends what comes after cursor, and ends with the run.
-func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun, cursor uint64) error {
+// newWriter opens an event stream.
+func (s *Server) newWriter(w http.ResponseWriter, r *http.Request) (*stream.Writer, error) {
+	out, err := stream.NewWriter(w, r, stream.WriterOptions{Ping: s.cfg.Ping, WriteTimeout: s.cfg.WriteTimeout})
+	if err != nil {
+		return nil, err
+	}
+	_ = out.Retry(reconnectAfter) // its error stays, and the first frame meets it
+	return out, nil
+}
+
+// closeStream ends an event stream. Where the server is closing, the client is
+// told when to come back, each at another time.
+func (s *Server) closeStream(out *stream.Writer) {
+	if s.isClosed() {
+		_ = out.Retry(reconnectFrom + rand.N(reconnectTo-reconnectFrom)) // to whoever still reads
+	}
+	out.Close()
+}
+
+// streamRun sends what comes after a cursor, and ends with the run.
+func (s *Server) streamRun(w http.ResponseWriter, r *http.Request, run *liveRun, from cursor) error {
+	if !s.enter() {
+		return errClosed
+	}
+	defer s.streams.Done()
 	root := run.tree.rootID
 	// Subscribed before the journal is read: what is written meanwhile is
 	// in one or the other, or in both.
 	sub := s.hub.subscribe(root)
 	defer func() { s.hub.unsubscribe(sub) }()
+	rs := &runStream{server: s, run: run, runs: make(map[string]*followed), render: &renderer{root: root, view: run.id, name: s.agents.name}}
+	if err := rs.begin(r.Context(), from); err != nil {
+		return err
+	}
 	var ended bool
-	s.table.read(func() { ended = run.outcome != nil && cursor >= run.outcomeSeq })
+	s.table.read(func() { ended = run.outcome != nil && rs.from.whole() >= run.outcomeSeq })
 	if ended {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	w.Header().Set("X-Request-Id", run.id)
 	w.Header().Set("x-run-id", run.id)
-	out, err := stream.NewWriter(w, r)
+	out, err := s.newWriter(w, r)
 	if err != nil {
 		return err
 	}
-	rs := &runStream{
-		server: s, out: out, cursor: cursor,
-		render: &renderer{tree: newTree(s.domain, root), view: run.id, name: s.agents.name},
-	}
-	if out.Retry(reconnectAfter) != nil {
-		return nil
-	}
+	defer s.closeStream(out)
+	rs.out = out
 	for {
-		last, err := rs.replay(r.Context(), root)
+		last, err := rs.replay(r.Context())
 		if last || err != nil {
-			return rs.gone(err)
+			return rs.left(err)
 		}
 		if last, err = rs.live(r.Context(), sub); last || err != nil {
-			return rs.gone(err)
+			return rs.left(err)
 		}
 		sub = s.hub.subscribe(root)
 	}
-}
-
-// gone ends a stream whose headers are out: there is no status left to say
-// anything by. The client sees a stream without its end, and resumes.
-func (rs *runStream) gone(err error) error {
-	if err != nil && !rs.server.isClosed() {
-		rs.server.cfg.Log.Debug("stream ended early", "run", rs.render.view, "error", err)
-	}
-	return nil
-}
-
-// replay sends what the journal has, up to what the server itself has taken
-// in: the hub brings the rest. A client that sees the end of a run may ask for
-// its receipt at once, and must not be told that there is none yet.
-func (rs *runStream) replay(ctx context.Context, root string) (last bool, err error) {
-	upTo := rs.server.seen.Load()
-	for e, err := range rs.server.engine.Read(ctx, root, rs.seen+1) {
-		if err != nil {
-			return false, err
-		}
-		if e.Seq > upTo {
-			break
-		}
-		rec, err := decodeRecord(e.Data)
-		if err != nil {
-			return false, err
-		}
-		if last, err := rs.send(e, rec); last || err != nil {
-			return last, err
-		}
-	}
-	return false, nil
-}
-
-// live sends what comes from the hub, until the run ends or the client goes.
-// Neither last nor an error says that this stream fell behind.
-func (rs *runStream) live(ctx context.Context, sub *subscription) (last bool, err error) {
-	ping := time.NewTimer(rs.server.cfg.Ping)
-	defer ping.Stop()
-	for {
-		select {
-		case n, ok := <-sub.records:
-			if !ok {
-				return false, nil
-			}
-			if n.entry.Seq <= rs.seen {
-				continue
-			}
-			if last, err := rs.send(n.entry, n.record); last || err != nil {
-				return last, err
-			}
-			ping.Reset(rs.server.cfg.Ping)
-		case <-ping.C:
-			if err := rs.out.Comment("ping"); err != nil {
-				return false, err
-			}
-			ping.Reset(rs.server.cfg.Ping)
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-rs.server.closed:
-			return false, errClosed
-		}
-	}
-}
-
-// send renders a record and writes its frames in one go. All but the last bear
-// the id of what came before, so that a client which is cut off between them
-// gets the whole group again, and none is lost.
-func (rs *runStream) send(e engine.Entry, rec *record) (last bool, err error) {
-	rs.seen = e.Seq
-	if e.Seq <= rs.cursor {
-		rs.render.tree.apply(e, rec) // the client has it; what follows builds on it
-		return rec.Kind == kindOutcome && e.Run == rs.render.view, nil
-	}
-	data, last, err := rs.render.render(e, rec)
-	if err != nil || len(data) == 0 {
-		return false, err
-	}
-	frames := make([]stream.Frame, len(data))
-	for i, d := range data {
-		id := e.Seq - 1
-		if i == len(data)-1 {
-			id = e.Seq
-		}
-		frames[i] = stream.Frame{ID: strconv.FormatUint(id, 10), Event: "message", Data: d}
-	}
-	return last, rs.out.Send(frames...)
 }

@@ -229,7 +229,7 @@ var errSettled = errors.New("the run has its outcome already")
 
 // taskOf makes what the worker is told; the table's lock is held.
 func taskOf(r *liveRun, attempt int) *swarm.Task {
-	chain := r.tree.chain(r.run)
+	chain := r.chain()
 	t := &swarm.Task{
 		ID: r.id, RootID: r.tree.rootID, Attempt: attempt, Signed: *r.signed,
 		Chain: make([]swarm.SignedDelegation, 0, len(chain)-1), Children: make([]wallet.Digest, 0, len(r.children)),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	json2 "github.com/go-json-experiment/json"
+	"github.com/tidwall/gjson"
 
 	"github.com/swarmseal/swarmseal/swarm"
 )
@@ -14,6 +15,12 @@ import (
 type record struct {
 	Kind recordKind `json:"kind"`
 	TS   int64      `json:"ts"` // Unix milliseconds, the server's clock
+
+	// After is the place of the run's record before this one, and Known that of
+	// the newest of the whole tree that its writer knew; 0 where there is none.
+	// Places are not dense: by these a reader knows that records are missing.
+	After uint64 `json:"after,omitzero"`
+	Known uint64 `json:"known,omitzero"`
 
 	// Of kindCreated.
 	Delegation *swarm.SignedDelegation `json:"delegation,omitempty"`
@@ -32,6 +39,14 @@ type record struct {
 	Query *foundQuery  `json:"query,omitempty"`
 	Found *swarm.Found `json:"found,omitempty"`
 	Error *swarm.Error `json:"error,omitempty"` // also of kindOutcome
+
+	// Of kindOutcome: what the end of the stream is made of, so that it can be
+	// told without the records of what came before; and the places of the
+	// outcomes of the runs right below, so that a reader knows of each that is
+	// missing.
+	Open     []openTool `json:"open,omitempty"`
+	Streamed bool       `json:"streamed,omitzero"`
+	Ended    []uint64   `json:"ended,omitempty"`
 
 	// Of kindOutcome, and the signed pair of kindLate, too.
 	State   swarm.State          `json:"state,omitempty"`
@@ -66,6 +81,9 @@ func (r *record) encode() ([]byte, error) {
 	// a body grow sixfold.
 	return json2.Marshal(r)
 }
+
+// kindOf gives a record's kind without reading the rest of it.
+func kindOf(data []byte) recordKind { return recordKind(gjson.GetBytes(data, "kind").Str) }
 
 func decodeRecord(data []byte) (*record, error) {
 	var r record

@@ -83,32 +83,25 @@ type delegateOutput struct {
 	Result      string         `json:"result,omitempty"`
 }
 
-// renderer makes the frames of a run's stream of the records of its tree. It
-// must be shown every record of the tree from its beginning; the tree is the
-// renderer's own.
+// renderer makes the frames of a run's stream. It keeps nothing of what came
+// before: a record's frames are made of the record and of what the run is, so
+// that a stream can begin anywhere.
 type renderer struct {
-	tree *tree
+	root string // id of the tree
 	view string // id of the run whose stream this is
 	name func(wallet.Address) string
 }
 
-// render folds a record in and gives the data of its frames, which may be
-// none, and whether the stream ends with them.
-func (n *renderer) render(e engine.Entry, rec *record) (data [][]byte, last bool, err error) {
-	r := n.tree.apply(e, rec)
-	if r == nil {
-		return nil, false, nil
-	}
-	if after := r.outcome != nil && rec.Kind != kindOutcome; after {
-		return nil, false, nil // a late answer raises no second end
-	}
+// render gives the data of the frames of a record of r, which may be none, and
+// whether the stream ends with them.
+func (n *renderer) render(r *run, e engine.Entry, rec *record) (data [][]byte, last bool, err error) {
 	var frames []frame
 	own := r.id == n.view
 	switch {
 	case own:
-		frames = n.own(r, rec)
+		frames = n.own(r, e, rec)
 	case n.below(r):
-		frames = n.child(r, rec)
+		frames = n.child(r, e, rec)
 	default:
 		return nil, false, nil
 	}
@@ -140,7 +133,7 @@ func stamp(event []byte, runID string, ts int64) []byte {
 
 // below reports whether r stands under the run whose stream this is.
 func (n *renderer) below(r *run) bool {
-	for p := n.tree.runs[r.parentID]; p != nil; p = n.tree.runs[p.parentID] {
+	for p := r.parent; p != nil; p = p.parent {
 		if p.id == n.view {
 			return true
 		}
@@ -149,7 +142,7 @@ func (n *renderer) below(r *run) bool {
 }
 
 // own gives the frames of a record of the run whose stream this is.
-func (n *renderer) own(r *run, rec *record) []frame {
+func (n *renderer) own(r *run, e engine.Entry, rec *record) []frame {
 	switch rec.Kind {
 	case kindCreated:
 		return []frame{{Type: events.TypeAction, Action: "run.created", Source: "swarmseal", Status: string(swarm.StatePending),
@@ -158,7 +151,7 @@ func (n *renderer) own(r *run, rec *record) []frame {
 		return []frame{{Type: events.TypeAction, Action: "run.claimed", Source: "swarmseal", Status: string(swarm.StateRunning),
 			TaskID: r.signed.Delegation.TaskID.String(), Attempt: rec.Attempt, RunID: r.id, Agent: n.agent(r.to())}}
 	case kindFound:
-		return n.found(rec, frame{RunID: r.id, ToolCallID: findID(r)}, events.TypeToolStart, events.TypeToolEnd)
+		return n.found(rec, frame{RunID: r.id, ToolCallID: findID(e)}, events.TypeToolStart, events.TypeToolEnd)
 	case kindOutcome:
 		return n.outcome(r, rec)
 	case kindEvent, kindLate, kindCollected:
@@ -169,13 +162,13 @@ func (n *renderer) own(r *run, rec *record) []frame {
 // outcome ends the stream: what was left open, the text that was never
 // streamed, the end itself, and the receipt.
 func (n *renderer) outcome(r *run, rec *record) []frame {
-	frames := n.leftOpen(r, frame{RunID: r.id}, events.TypeToolEnd)
+	frames := leftOpen(rec, frame{RunID: r.id}, events.TypeToolEnd)
 	switch rec.State {
 	case swarm.StateCompleted:
-		if !r.streamed && rec.Result.Output != "" {
+		if !rec.Streamed && rec.Result.Output != "" {
 			frames = append(frames, frame{Type: events.TypeTextDelta, Delta: rec.Result.Output, RunID: r.id})
 		}
-		frames = append(frames, frame{Type: events.TypeDone, StopReason: string(rec.State), Agent: n.agent(r.to()), WallMs: r.wallMs(), RunID: r.id})
+		frames = append(frames, frame{Type: events.TypeDone, StopReason: string(rec.State), Agent: n.agent(r.to()), WallMs: r.wallMs(rec), RunID: r.id})
 	case swarm.StateCancelled:
 		frames = append(frames, frame{Type: events.TypeStopped, Reason: rec.Error.Message, RunID: r.id})
 	default:
@@ -191,20 +184,20 @@ func (n *renderer) outcome(r *run, rec *record) []frame {
 
 // leftOpen ends the worker's own tools that it did not end itself: every start
 // has one end.
-func (n *renderer) leftOpen(r *run, base frame, kind string) []frame {
-	frames := make([]frame, 0, len(r.open)+3)
-	for _, tool := range r.open {
+func leftOpen(outcome *record, base frame, kind string) []frame {
+	frames := make([]frame, 0, len(outcome.Open)+3)
+	for _, tool := range outcome.Open {
 		f := base
-		f.Type, f.ToolName, f.ToolCallID = kind, tool.name, tool.callID
+		f.Type, f.ToolName, f.ToolCallID = kind, tool.Name, tool.CallID
 		f.Failed, f.Error = new(true), "the run ended before this tool did"
-		f.Display = &events.Display{Kind: "tool", Name: tool.name}
+		f.Display = &events.Display{Kind: "tool", Name: tool.Name}
 		frames = append(frames, f)
 	}
 	return frames
 }
 
-// findID names the search that r's newest record is.
-func findID(r *run) string { return fmt.Sprintf("find-%d", r.lastSeq) }
+// findID names the search that a record is.
+func findID(e engine.Entry) string { return fmt.Sprintf("find-%d", e.Seq) }
 
 // found gives the start and the end of a search, in a run's own voice or, with
 // a base that names it, in a child's.
@@ -225,7 +218,7 @@ func (n *renderer) found(rec *record, base frame, start, end string) []frame {
 // child gives the frames of a record of a run further down: what its own
 // worker does as swarm_child frames, and its beginning and end as those of the
 // tool call of whoever delegated.
-func (n *renderer) child(r *run, rec *record) []frame {
+func (n *renderer) child(r *run, e engine.Entry, rec *record) []frame {
 	voice := n.voice(r)
 	switch rec.Kind {
 	case kindCreated:
@@ -240,14 +233,14 @@ func (n *renderer) child(r *run, rec *record) []frame {
 		voice.Type = events.TypeSwarmChildStart
 		return []frame{voice}
 	case kindFound:
-		voice.ToolCallID = findID(r)
+		voice.ToolCallID = findID(e)
 		return n.found(rec, voice, events.TypeSwarmChildToolStart, events.TypeSwarmChildToolEnd)
 	case kindEvent:
 		return []frame{childEvent(voice, rec)}
 	case kindOutcome:
-		frames := n.leftOpen(r, voice, events.TypeSwarmChildToolEnd)
+		frames := leftOpen(rec, voice, events.TypeSwarmChildToolEnd)
 		end := voice
-		end.WallMs, end.StopReason = r.wallMs(), string(rec.State)
+		end.WallMs, end.StopReason = r.wallMs(rec), string(rec.State)
 		if rec.State == swarm.StateCompleted {
 			end.Type = events.TypeSwarmChildDone
 		} else {
@@ -290,13 +283,13 @@ func childEvent(f frame, rec *record) frame {
 // voice gives what all frames of a child's own have.
 func (n *renderer) voice(r *run) frame {
 	agent := r.to()
-	chain := n.tree.chain(r)
+	chain := r.chain()
 	keys := make([]string, len(chain))
 	for i, above := range chain {
 		keys[i] = above.id
 	}
 	return frame{
-		RootRunID: n.tree.rootID, ParentRunID: r.parentID, SubID: r.id, Depth: r.depth, AgentWallet: &agent,
+		RootRunID: n.root, ParentRunID: r.parentID, SubID: r.id, Depth: r.depth, AgentWallet: &agent,
 		RunKey: r.id, RunKeyChain: keys, RunID: r.id,
 		Display: &events.Display{Kind: "agent", ID: r.id, Name: n.name(agent), Target: agent.String(), Summary: oneLine(r.signed.Input)},
 	}
@@ -306,7 +299,7 @@ func (n *renderer) voice(r *run) frame {
 // frame where it is the call of the run whose stream this is, else one of its
 // caller's, who is a child itself.
 func (n *renderer) call(r *run, own, child string) frame {
-	caller := n.tree.runs[r.parentID]
+	caller := r.parent
 	f := frame{Type: own, RunID: caller.id}
 	if caller.id != n.view {
 		f = n.voice(caller)
@@ -344,7 +337,7 @@ func (n *renderer) agent(a wallet.Address) *agentFrame {
 	return &agentFrame{WalletAddress: a, Name: n.name(a)}
 }
 
-func (r *run) wallMs() int64 { return r.endedAt.Sub(r.createdAt).Milliseconds() }
+func (r *runIdentity) wallMs(outcome *record) int64 { return outcome.TS - r.createdAt.UnixMilli() }
 
 const maxSummaryRunes = 140
 

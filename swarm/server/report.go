@@ -59,7 +59,7 @@ func (r *run) checkEvent(kind string, rec *record) error {
 	case kind == events.TypeToolStart && len(r.open) >= maxOpenTools:
 		return swarm.Errorf(swarm.CodeTooLarge, "the run %s has %d tools open, the most that are allowed", r.id, maxOpenTools)
 	case kind == events.TypeToolEnd && !slices.Contains(r.open, tool):
-		return swarm.Errorf(swarm.CodeInvalid, "tool_end of %q, call %q: no such call is open", tool.name, tool.callID)
+		return swarm.Errorf(swarm.CodeInvalid, "tool_end of %q, call %q: no such call is open", tool.Name, tool.CallID)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (s *Server) search(caller wallet.Address, q swarm.Query, chain []*run) *swa
 // findIn searches on behalf of a run's worker and writes that it did.
 func (s *Server) findIn(r *liveRun, q swarm.Query) (*swarm.Found, error) {
 	var chain []*run
-	s.table.read(func() { chain = r.tree.chain(r.run) })
+	s.table.read(func() { chain = r.chain() })
 	rec := &record{Kind: kindFound, Query: &foundQuery{Query: q.Text, TopK: q.TopK, Detail: q.Detail, Tags: q.Tags}}
 	q, err := q.Normalize()
 	if err != nil {

@@ -25,18 +25,14 @@ import (
 // so that the first terminal outcome stays. After it come at most one late
 // answer and one collection.
 type run struct {
-	id, parentID string
-	signed       *swarm.SignedDelegation
-	digest       wallet.Digest
-	depth        int
-	children     []*run // in the order of their creation
+	runIdentity
+	children []*run // in the order of their creation
 
 	state     swarm.State
 	attempt   int
 	outcome   *record // nil until there is one
 	late      *record // nil until there is one
 	collected bool
-	createdAt time.Time
 	endedAt   time.Time
 
 	outcomeSeq uint64 // the outcome's place; 0 until there is one
@@ -49,15 +45,28 @@ type run struct {
 	number    uint64
 }
 
-// openTool is a tool of the worker's own that was started and not ended.
-type openTool struct {
-	name, callID string
+// runIdentity is what a run's first record says of it. It never changes, and
+// is read without the table's lock.
+type runIdentity struct {
+	id, parentID string
+	parent       *run // nil at hop 0
+	signed       *swarm.SignedDelegation
+	digest       wallet.Digest
+	depth        int
+	firstSeq     uint64 // the first record's place
+	createdAt    time.Time
 }
 
-func (r *run) to() wallet.Address   { return r.signed.Delegation.To }
-func (r *run) from() wallet.Address { return r.signed.Delegation.From }
+// openTool is a tool of the worker's own that was started and not ended.
+type openTool struct {
+	Name   string `json:"toolName"`
+	CallID string `json:"toolCallId"`
+}
 
-func (r *run) deadline() time.Time {
+func (r *runIdentity) to() wallet.Address   { return r.signed.Delegation.To }
+func (r *runIdentity) from() wallet.Address { return r.signed.Delegation.From }
+
+func (r *runIdentity) deadline() time.Time {
 	return time.Unix(int64(r.signed.Delegation.ExpiresAt), 0)
 }
 
@@ -80,6 +89,7 @@ type tree struct {
 	runs   map[string]*run
 	order  []*run // by creation: a run stands behind the one above it
 	open   int    // how many have no outcome
+	lost   bool   // a run is missing, or its outcome is
 }
 
 func newTree(domain wallet.Domain, rootID string) *tree {
@@ -105,6 +115,9 @@ func (t *tree) apply(e engine.Entry, rec *record) *run {
 	case kindOutcome:
 		t.open--
 		r.state, r.outcome, r.outcomeSeq, r.endedAt = rec.State, rec, e.Seq, time.UnixMilli(rec.TS)
+		for _, seq := range rec.Ended {
+			t.lost = t.lost || !slices.ContainsFunc(r.children, func(c *run) bool { return c.outcomeSeq == seq })
+		}
 	case kindLate:
 		r.late = rec
 	case kindCollected:
@@ -118,18 +131,30 @@ func (t *tree) create(e engine.Entry, rec *record) *run {
 	if t.runs[e.Run] != nil || rec.Delegation == nil {
 		return nil
 	}
-	r := &run{
-		id: e.Run, parentID: rec.ParentID, signed: rec.Delegation,
-		digest: rec.Delegation.Delegation.Digest(t.domain),
-		state:  swarm.StatePending, createdAt: time.UnixMilli(rec.TS), lastSeq: e.Seq,
+	parent := t.runs[rec.ParentID]
+	if parent == nil && rec.ParentID != "" {
+		return nil
 	}
-	if parent := t.runs[rec.ParentID]; parent != nil {
+	r := newRun(t.domain, e, rec, parent)
+	if parent != nil {
 		parent.children = append(parent.children, r)
-		r.depth = parent.depth + 1
 	}
 	t.runs[e.Run] = r
 	t.order = append(t.order, r)
 	t.open++
+	return r
+}
+
+// newRun makes a run of its first record and the run above it, which is nil at
+// hop 0.
+func newRun(domain wallet.Domain, e engine.Entry, rec *record, parent *run) *run {
+	r := &run{state: swarm.StatePending, lastSeq: e.Seq, runIdentity: runIdentity{
+		id: e.Run, parentID: rec.ParentID, parent: parent, signed: rec.Delegation,
+		digest: rec.Delegation.Delegation.Digest(domain), firstSeq: e.Seq, createdAt: time.UnixMilli(rec.TS),
+	}}
+	if parent != nil {
+		r.depth = parent.depth + 1
+	}
 	return r
 }
 
@@ -158,19 +183,16 @@ func (r *run) see(rec *record) {
 
 func toolOf(rec *record) openTool {
 	return openTool{
-		name:   gjson.GetBytes(rec.Event, "toolName").Str,
-		callID: gjson.GetBytes(rec.Event, "toolCallId").Str,
+		Name:   gjson.GetBytes(rec.Event, "toolName").Str,
+		CallID: gjson.GetBytes(rec.Event, "toolCallId").Str,
 	}
 }
 
 // chain gives the run and those above it, from hop 0 down.
-func (t *tree) chain(r *run) []*run {
-	var up []*run
-	for ; r != nil; r = t.runs[r.parentID] {
-		up = append(up, r)
-	}
-	for i, j := 0, len(up)-1; i < j; i, j = i+1, j-1 {
-		up[i], up[j] = up[j], up[i]
+func (r *run) chain() []*run {
+	up := make([]*run, r.depth+1)
+	for ; r != nil; r = r.parent {
+		up[r.depth] = r
 	}
 	return up
 }

@@ -16,13 +16,9 @@ import (
 	"github.com/swarmseal/swarmseal/wallet"
 )
 
-// writeTimeout bounds one write to the engine. A write goes on when its
+// recordTimeout bounds one write to the engine. A write goes on when its
 // request is gone: what was half done would have to be undone.
-const writeTimeout = 10 * time.Second
-
-// tidyEvery is how often tidy works; a restart reads as much of the journal more
-// than it had to.
-const tidyEvery = 5 * time.Second
+const recordTimeout = 10 * time.Second
 
 // InUseError says that another server holds the data folder.
 type InUseError = engine.InUseError
@@ -45,6 +41,9 @@ type Server struct {
 	closing  sync.Once
 	work     sync.WaitGroup
 	stops    []func()
+
+	entering sync.Mutex     // no stream is begun once closed is
+	streams  sync.WaitGroup // that are being sent
 }
 
 var errClosed = errors.New("the server was closed")
@@ -56,7 +55,7 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, errors.New("server: Config.Key is missing")
 	}
 	cfg = cfg.withDefaults()
-	eng, err := engine.Open(ctx, engine.Config{Dir: cfg.Dir, Log: cfg.Log})
+	eng, err := engine.Open(ctx, engine.Config{Dir: cfg.Dir, MaxAge: cfg.maxAge, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -79,92 +78,6 @@ func New(ctx context.Context, cfg Config) (_ *Server, err error) {
 	}
 	s.stops = append(s.stops, stop)
 	return s, s.recover(ctx, life)
-}
-
-// recover folds in the journal from its floor on, then sees to every run that
-// has no outcome: its deadline, and a worker for it.
-func (s *Server) recover(ctx, life context.Context) error {
-	floor, err := s.engine.Floor(ctx)
-	if err != nil {
-		return err
-	}
-	last, err := s.engine.Last(ctx)
-	if err != nil {
-		return err
-	}
-	s.seen.Store(max(floor, 1) - 1)
-	caughtUp := make(chan struct{})
-	recovering := last >= max(floor, 1)
-	if !recovering {
-		close(caughtUp)
-	}
-	stop, err := s.engine.Follow(life, floor, func(e engine.Entry) {
-		var r *liveRun
-		rec, err := decodeRecord(e.Data)
-		if err == nil {
-			r = s.table.follow(e, rec)
-			s.hub.publish(e, rec)
-		} else {
-			// Of a newer version; the run that it belongs to is not ours to judge.
-			s.cfg.Log.Error("journal: unreadable record", "seq", e.Seq, "run", e.Run, "error", err)
-		}
-		s.seen.Store(e.Seq)
-		if recovering {
-			if e.Seq >= last {
-				recovering = false
-				close(caughtUp)
-			}
-		} else if r != nil {
-			s.noted(r, rec)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	s.stops = append(s.stops, stop)
-	select {
-	case <-caughtUp:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	var open []*liveRun
-	s.table.read(func() {
-		for _, r := range s.table.byRun {
-			if !r.state.Terminal() {
-				open = append(open, r)
-			}
-		}
-	})
-	for _, r := range open {
-		s.arm(r)
-	}
-	if len(open) > 0 {
-		s.cfg.Log.Info("took up runs without an outcome", "runs", len(open))
-	}
-	s.work.Go(func() { s.tidy(life) })
-	return nil
-}
-
-// tidy notes the journal's floor and forgets old timeouts, now and then.
-func (s *Server) tidy(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	var before uint64
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		s.table.forgive(s.cfg.Shun)
-		if floor := s.table.floor(s.seen.Load()); floor != before {
-			if err := s.engine.SetFloor(ctx, floor); err != nil {
-				s.cfg.Log.Warn("journal's floor not noted", "error", err)
-				continue
-			}
-			before = floor
-		}
-	}
 }
 
 // noted sees to what a record calls for, once, whoever wrote it.
@@ -209,7 +122,7 @@ func (s *Server) fold(seq uint64, r *liveRun, rec *record) {
 func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	for {
 		var rec *record
@@ -217,7 +130,9 @@ func (s *Server) transition(r *liveRun, decide func() (*record, error)) error {
 		var seen uint64
 		var changed chan struct{}
 		s.table.read(func() {
-			rec, err = decide()
+			if rec, err = decide(); rec != nil {
+				r.link(rec)
+			}
 			seen, changed = r.lastSeq, r.changed
 		})
 		if rec == nil || err != nil {
@@ -268,12 +183,28 @@ func (s *Server) Drain(ctx context.Context) error {
 	}
 }
 
-// Close ends all streams and lets go of the data folder. What was acknowledged
-// is kept. It may be called again, and then waits for the first call.
+// enter begins a stream, unless the server is closed; streams.Done must follow.
+func (s *Server) enter() bool {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	if s.isClosed() {
+		return false
+	}
+	s.streams.Add(1)
+	return true
+}
+
+// Close ends all streams, each with the time after which its client is to come
+// back, and lets go of the data folder. What was acknowledged is kept. It waits
+// until the streams are written to their end, and for a reader that takes
+// nothing no longer than Config.WriteTimeout. It may be called again, and then
+// waits for the first call.
 func (s *Server) Close() { s.closing.Do(s.shut) }
 
 func (s *Server) shut() {
+	s.entering.Lock()
 	close(s.closed)
+	s.entering.Unlock()
 	s.table.read(func() {
 		for _, r := range s.table.byRun {
 			if r.timer != nil {
@@ -286,6 +217,7 @@ func (s *Server) shut() {
 		stop()
 	}
 	s.work.Wait()
+	s.streams.Wait()
 	s.engine.Close()
 }
 

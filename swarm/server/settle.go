@@ -244,7 +244,7 @@ func (s *Server) collect(ctx context.Context, id string, who wallet.Address) (*s
 	none := &swarm.Collected{Status: swarm.CollectedNotFound, RequestID: id}
 	r, err := s.find(ctx, id)
 	switch {
-	case swarm.CodeOf(err) == swarm.CodeNotFound:
+	case swarm.CodeOf(err) == swarm.CodeNotFound, swarm.CodeOf(err) == swarm.CodeGone:
 		return none, nil
 	case err != nil:
 		return nil, err

@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +49,19 @@ type liveRun struct {
 	// when the outcome was.
 	changed, ended chan struct{}
 	timer          *time.Timer // the deadline's
+}
+
+// link sets in a record that is to be written what it says of those before
+// it. The table's lock is held.
+func (r *liveRun) link(rec *record) {
+	rec.After, rec.Known = r.lastSeq, r.tree.lastSeq
+	if rec.Kind == kindOutcome {
+		rec.Open, rec.Streamed = slices.Clone(r.open), r.streamed
+		rec.Ended = make([]uint64, len(r.children))
+		for i, c := range r.children {
+			rec.Ended[i] = c.outcomeSeq
+		}
+	}
 }
 
 func newTable(domain wallet.Domain) *table {

@@ -70,6 +70,23 @@ func (s *Swarm) Up() {
 	s.served.Go(func() { _ = s.http.Serve(listener) })
 }
 
+// Shutdown ends the server as a program does that is told to stop: it is
+// closed, and its answers and streams are written to their end. Up goes on.
+func (s *Swarm) Shutdown() {
+	if s.Server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- s.http.Shutdown(ctx) }()
+	s.Server.Close() // ends the streams, without which Shutdown would wait
+	if err := <-ended; err != nil {
+		s.t.Errorf("shutdown: %v", err)
+	}
+	s.Down()
+}
+
 // Down ends the server at once: connections are cut, and runs are left as they
 // are. Up goes on with them.
 func (s *Swarm) Down() {

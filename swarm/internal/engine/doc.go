@@ -21,15 +21,23 @@
 //   - Create writes a run's first record if the id was never used under any
 //     root. Since the id is derived from (from, nonce), this is the store of
 //     nonces too.
-//   - AppendAfter writes if the run's last record is the one that the caller
-//     saw (compare and set), for whatever changes a run's state.
-//   - Append writes in any case, for what a worker reports in between.
+//   - AppendAfter writes every other record, if the run's last one is that
+//     which the caller saw (compare and set).
+//
+// A journal's first sequence is the microsecond in which it was begun, and no
+// engine takes a million records a second: no sequence is given out twice, also
+// not where a journal was lost and another begun under the same folder. An id
+// of an older journal is known by lying before the first of this one.
+//
+// Records may be missing: they go after 24 hours, oldest first, and operators
+// purge. What is left is read as it is; its readers see to what was lost.
 //
 // One ordered consumer a node, Follow, sees every record; nothing here is a
-// consumer per client. Records go after 24 hours.
+// consumer per client.
 //
 // # What can be lost
 //
 // A write that was acknowledged survives a killed process. Files are synced
-// every 100 ms, so a power cut may take the last of them.
+// every 100 ms, so a power cut may take the last of them; their sequences are
+// then given out again.
 package engine

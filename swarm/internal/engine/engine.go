@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ type Config struct {
 	// Dir is the embedded server's folder. It is made, and held by a lock
 	// while the engine is open.
 	Dir string
+	// MaxAge is how long the journal keeps a record, a second at least; 0 is
+	// Retention.
+	MaxAge time.Duration
 	// Log gets the embedded server's warnings and errors; nil discards them.
 	Log *slog.Logger
 }
@@ -81,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (_ *Engine, err error) {
 	if err := e.connect(); err != nil {
 		return nil, err
 	}
-	if err := e.prepare(ctx); err != nil {
+	if err := e.prepare(ctx, cmp.Or(cfg.MaxAge, Retention)); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -142,20 +146,28 @@ func (e *Engine) connect() error {
 	return err
 }
 
-func (e *Engine) prepare(ctx context.Context) error {
-	var err error
-	e.runs, err = e.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+func (e *Engine) prepare(ctx context.Context, maxAge time.Duration) error {
+	journal := jetstream.StreamConfig{
 		Name:        "RUNS",
 		Description: "every record of every run",
 		Subjects:    []string{"run.*.*"},
 		Storage:     jetstream.FileStorage,
-		MaxAge:      Retention,
+		MaxAge:      maxAge,
 		AllowDirect: true,
 		// The default window of two minutes would hold a map of every id
 		// for nothing: records are made once by compare and set.
 		Duplicates: time.Second,
-	})
-	if err != nil {
+	}
+	switch old, err := e.js.Stream(ctx, journal.Name); {
+	case err == nil:
+		journal.FirstSeq = old.CachedInfo().Config.FirstSeq
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		journal.FirstSeq = uint64(time.Now().UnixMicro())
+	default:
+		return fmt.Errorf("%w: journal: %w", ErrUnavailable, err)
+	}
+	var err error
+	if e.runs, err = e.js.CreateOrUpdateStream(ctx, journal); err != nil {
 		return fmt.Errorf("%w: journal: %w", ErrUnavailable, err)
 	}
 	for _, bucket := range []struct {

@@ -35,19 +35,24 @@ func (e *Engine) Create(ctx context.Context, root, run string, data []byte) (uin
 	return seq, err
 }
 
-// AppendAfter writes a record if the run's last one is still seen; otherwise
-// it gives a *ConflictError.
+// AppendAfter writes a record if the run has none that is later than seen;
+// otherwise it gives a *ConflictError. That the record seen has expired or was
+// purged is no conflict: what a run is goes on without its past.
 func (e *Engine) AppendAfter(ctx context.Context, root, run string, seen uint64, data []byte) (uint64, error) {
-	seq, err := e.publish(ctx, root, run, data, jetstream.WithExpectLastSequencePerSubject(seen))
-	if c, ok := errors.AsType[*ConflictError](err); ok {
-		c.Seen = seen
+	for expect := seen; ; {
+		seq, err := e.publish(ctx, root, run, data, jetstream.WithExpectLastSequencePerSubject(expect))
+		if _, ok := errors.AsType[*ConflictError](err); !ok {
+			return seq, err
+		}
+		last, _, err := e.LastOf(ctx, root, run)
+		switch {
+		case err != nil:
+			return 0, err
+		case last.Seq >= expect: // somebody wrote, or is about to
+			return 0, &ConflictError{Seen: seen}
+		}
+		expect = last.Seq
 	}
-	return seq, err
-}
-
-// Append writes a record in any case.
-func (e *Engine) Append(ctx context.Context, root, run string, data []byte) (uint64, error) {
-	return e.publish(ctx, root, run, data)
 }
 
 func (e *Engine) publish(ctx context.Context, root, run string, data []byte, opts ...jetstream.PublishOpt) (uint64, error) {
@@ -70,25 +75,20 @@ func (e *Engine) publish(ctx context.Context, root, run string, data []byte, opt
 	return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-const readBatch = 512
+// Bounds of what is read at once: writers wait while the engine looks a batch
+// up, and its records are held until the reader has taken them.
+const (
+	readBatch = 1024    // records
+	readBytes = 4 << 20 // of records; the one that goes beyond is still read
+	readWait  = 10 * time.Second
+)
 
 // Read gives the records of a root's runs from sequence from on, in order, up
 // to the last one there is now. A break releases everything.
 func (e *Engine) Read(ctx context.Context, root string, from uint64) iter.Seq2[Entry, error] {
-	return e.read(ctx, "run."+root+".*", from)
-}
-
-// ReadRun gives the records of one run, whatever its root is.
-func (e *Engine) ReadRun(ctx context.Context, run string) iter.Seq2[Entry, error] {
-	return e.read(ctx, "run.*."+run, 0)
-}
-
-// read asks for batches directly: a consumer a reader would cost memory and a
-// millisecond to make.
-func (e *Engine) read(ctx context.Context, filter string, from uint64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for from = max(from, 1); ; {
-			more, next, ok := e.readSome(ctx, filter, from, yield)
+			more, next, ok := e.readSome(ctx, "run."+root+".*", from, yield)
 			if !ok || !more {
 				return
 			}
@@ -97,8 +97,9 @@ func (e *Engine) read(ctx context.Context, filter string, from uint64) iter.Seq2
 	}
 }
 
-// readSome reads one batch. ok is false when the reader is done: it broke
-// off, or was given an error.
+// readSome reads one batch, directly: a consumer a reader would cost memory and
+// a millisecond to make. ok is false when the reader is done: it broke off, or
+// was given an error.
 func (e *Engine) readSome(ctx context.Context, filter string, from uint64, yield func(Entry, error) bool) (more bool, next uint64, ok bool) {
 	fail := func(err error) (bool, uint64, bool) {
 		if ctx.Err() != nil {
@@ -107,12 +108,15 @@ func (e *Engine) readSome(ctx context.Context, filter string, from uint64, yield
 		yield(Entry{}, fmt.Errorf("%w: journal: %w", ErrUnavailable, err))
 		return false, 0, false
 	}
-	ask, err := json.Marshal(map[string]any{"seq": from, "batch": readBatch, "next_by_subj": filter})
+	ask, err := json.Marshal(map[string]any{"seq": from, "batch": readBatch, "max_bytes": readBytes, "next_by_subj": filter})
 	if err != nil {
 		return fail(err)
 	}
+	// SubscribeSync would make room for 65,536 messages, which costs more than
+	// it takes to read some.
+	batch := make(chan *nats.Msg, readBatch+1)
 	inbox := e.conn.NewRespInbox()
-	sub, err := e.conn.SubscribeSync(inbox)
+	sub, err := e.conn.ChanSubscribe(inbox, batch)
 	if err != nil {
 		return fail(err)
 	}
@@ -120,12 +124,23 @@ func (e *Engine) readSome(ctx context.Context, filter string, from uint64, yield
 	if err := e.conn.PublishRequest("$JS.API.DIRECT.GET.RUNS", inbox, ask); err != nil {
 		return fail(err)
 	}
+	silence := time.NewTimer(readWait)
+	defer silence.Stop()
 	for {
-		ctxOne, cancel := context.WithTimeout(ctx, 10*time.Second)
-		msg, err := sub.NextMsgWithContext(ctxOne)
-		cancel()
-		if err != nil {
-			return fail(err)
+		var msg *nats.Msg
+		var open bool
+		select {
+		case msg, open = <-batch:
+		case <-silence.C:
+			return fail(nats.ErrTimeout)
+		case <-ctx.Done():
+			return fail(ctx.Err())
+		}
+		switch {
+		case ctx.Err() != nil: // not one more, whichever was chosen
+			return fail(ctx.Err())
+		case !open:
+			return fail(nats.ErrConnectionClosed)
 		}
 		switch status := msg.Header.Get("Status"); status {
 		case "":
@@ -137,6 +152,7 @@ func (e *Engine) readSome(ctx context.Context, filter string, from uint64, yield
 			if !yield(entry, nil) {
 				return false, 0, false
 			}
+			silence.Reset(readWait) // the time that the reader took does not count
 		case "204": // end of the batch
 			pending := msg.Header.Get("Nats-Num-Pending")
 			return pending != "" && pending != "0", next, true
@@ -196,14 +212,63 @@ func (e *Engine) Follow(ctx context.Context, from uint64, see func(Entry)) (stop
 	return func() { consuming.Stop(); <-consuming.Closed() }, nil
 }
 
-// Last gives the sequence of the newest record; 0 where there is none.
+// Last gives the sequence of the newest record that is there; 0 where there is
+// none.
 func (e *Engine) Last(ctx context.Context) (uint64, error) {
+	entry, _, err := e.LastOf(ctx, "*", "*")
+	return entry.Seq, err
+}
+
+// LastOf gives the newest record of a run; ok is false where there is none.
+func (e *Engine) LastOf(ctx context.Context, root, run string) (entry Entry, ok bool, err error) {
+	return entryFrom(e.runs.GetLastMsgForSubject(ctx, subject(root, run)))
+}
+
+// First gives the oldest record that is there of a run, whatever its root is;
+// ok is false where there is none.
+func (e *Engine) First(ctx context.Context, run string) (entry Entry, ok bool, err error) {
+	return entryFrom(e.runs.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(subject("*", run))))
+}
+
+// At gives the record at a sequence; ok is false where there is none, or none
+// any more.
+func (e *Engine) At(ctx context.Context, seq uint64) (entry Entry, ok bool, err error) {
+	if seq == 0 {
+		return Entry{}, false, nil
+	}
+	return entryFrom(e.runs.GetMsg(ctx, seq))
+}
+
+func entryFrom(msg *jetstream.RawStreamMsg, err error) (entry Entry, ok bool, _ error) {
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return Entry{}, false, nil
+	case err != nil:
+		return Entry{}, false, fmt.Errorf("%w: journal: %w", ErrUnavailable, err)
+	}
+	entry = Entry{Seq: msg.Sequence, Time: msg.Time, Data: msg.Data}
+	return entry, true, entry.place(msg.Subject)
+}
+
+// Issued reports whether this journal has given a sequence to some record,
+// which may be gone.
+func (e *Engine) Issued(ctx context.Context, seq uint64) (bool, error) {
 	info, err := e.runs.Info(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return false, fmt.Errorf("%w: journal: %w", ErrUnavailable, err)
 	}
-	if info.State.Msgs == 0 {
-		return 0, nil // the newest has expired
+	return seq >= info.Config.FirstSeq && seq <= info.State.LastSeq, nil
+}
+
+// Purge removes the records before a sequence: those of one root's runs, or of
+// one run, or of all where both are "". The server never does; operators and
+// limits do, and this is for the tests of what it then says.
+func (e *Engine) Purge(ctx context.Context, root, run string, before uint64) error {
+	any := func(id string) string {
+		if id == "" {
+			return "*"
+		}
+		return id
 	}
-	return info.State.LastSeq, nil
+	return e.runs.Purge(ctx, jetstream.WithPurgeSubject(subject(any(root), any(run))), jetstream.WithPurgeSequence(before))
 }
