@@ -1,8 +1,6 @@
 package events
 
 import (
-	"bytes"
-
 	"github.com/tidwall/gjson"
 )
 
@@ -50,12 +48,11 @@ func (e Event) Failed() bool {
 	return false
 }
 
-// untypedError reports whether the data of an event without a type has an
-// error. Most such events are chunks of an answer, so those that cannot spell
-// the member are told at memory speed.
+// untypedError reports whether an event without a type has an error. Decode
+// knows, at no cost: most such events are chunks of an answer.
 func (e Event) untypedError() bool {
-	if !bytes.Contains(e.Data, []byte(`"error"`)) && !bytes.Contains(e.Data, []byte(`\u00`)) {
-		return false
+	if e.object {
+		return e.hasError
 	}
 	object, _ := e.parsed()
 	return isError(member(object, "error"))
