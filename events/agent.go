@@ -26,24 +26,38 @@ func (p *pick) offer(s string) {
 }
 
 func (p *pick) offerAll(n *names) {
-	for _, s := range n {
-		p.offer(s)
+	for i := range n {
+		if n[i] != "" {
+			p.offer(n[i])
+		}
 	}
 }
 
 // offerOutput offers what an unwrapped output names: its own members, or for a
 // find those of the first agent in its list.
-func (p *pick) offerOutput(v gjson.Result, t tool) {
-	if t.act == actFind {
-		v = firstFound(v)
+func (p *pick) offerOutput(out *output, t tool) {
+	if t.act != actFind {
+		p.offerAll(&out.layer.answer.names)
+		return
 	}
-	if !v.IsObject() {
+	list := out.value
+	if list.IsObject() {
+		if list = out.layer.answer.results; !list.IsArray() {
+			list = out.layer.answer.agents
+		}
+	}
+	if !list.IsArray() {
 		return
 	}
 	var n names
-	v.ForEach(func(key, m gjson.Result) bool {
-		n.set(key.Str, m)
-		return true
+	list.ForEach(func(_, first gjson.Result) bool {
+		if first.IsObject() {
+			first.ForEach(func(key, v gjson.Result) bool {
+				n.set(key.Str, v)
+				return true
+			})
+		}
+		return false
 	})
 	p.offerAll(&n)
 }
@@ -55,33 +69,6 @@ func (p *pick) agent(t tool) string {
 		return p.address
 	}
 	return p.text
-}
-
-// firstFound gives the first element of a find's list of results.
-func firstFound(v gjson.Result) gjson.Result {
-	if v.IsObject() {
-		var results, agents gjson.Result
-		v.ForEach(func(key, m gjson.Result) bool {
-			switch key.Str {
-			case "results":
-				results = m
-			case "agents":
-				agents = m
-			}
-			return true
-		})
-		if v = results; !v.IsArray() {
-			v = agents
-		}
-	}
-	var first gjson.Result
-	if v.IsArray() {
-		v.ForEach(func(_, element gjson.Result) bool {
-			first = element
-			return false
-		})
-	}
-	return first
 }
 
 // checksum gives an address in its EIP-55 form and any other text as it is.

@@ -34,6 +34,8 @@ const (
 		`{"agentWallet":"0x52908400098527886E0F7030069857D2E4169EE7","task":"%s"}}` + "\n\n"
 	endFrame = `data: {"type":"tool_end","toolName":"swarm_delegate","toolCallId":"call-%06d","output":` +
 		`{"success":true,"agentWallet":"0x52908400098527886E0F7030069857D2E4169EE7","output":"%s"}}` + "\n\n"
+	textFrame = `data: {"type":"tool_end","toolName":"swarm_delegate","toolCallId":"call-%06d","output":"` +
+		`{\"success\":true,\"agentWallet\":\"0x52908400098527886E0F7030069857D2E4169EE7\",\"output\":\"%s\"}"}` + "\n\n"
 )
 
 // again reads data over and over.
@@ -53,7 +55,11 @@ func BenchmarkToolFrame(b *testing.B) {
 	for _, frames := range []struct {
 		name string
 		data []byte
-	}{{"start", toolFrames(startFrame)}, {"end", toolFrames(endFrame)}} {
+	}{
+		{"start", toolFrames(startFrame)},
+		{"end", toolFrames(endFrame)},
+		{"end with its output in a string", toolFrames(textFrame)},
+	} {
 		for _, way := range []struct {
 			name string
 			read func(b *testing.B, r io.Reader)
@@ -128,6 +134,13 @@ func readPlain(b *testing.B, r io.Reader) {
 				Success     bool   `json:"success"`
 				AgentWallet string `json:"agentWallet"`
 				Output      string `json:"output"`
+			}
+			if frame.Output[0] == '"' {
+				var text string
+				if err := json.Unmarshal(frame.Output, &text); err != nil {
+					b.Fatal(err)
+				}
+				frame.Output = json.RawMessage(text)
 			}
 			if err := json.Unmarshal(frame.Output, &output); err != nil {
 				b.Fatal(err)

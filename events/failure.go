@@ -60,50 +60,60 @@ func readError(v gjson.Result, depth int) (cause string, ok bool) {
 	return b.String(), true
 }
 
-// ownFailure reads whether an unwrapped output itself says that the call
-// failed, and why ("" where it gives no cause).
-func ownFailure(v gjson.Result) (cause string, failed bool) {
-	if !v.IsObject() {
+// answer is what an unwrapped output says itself: whom it is from, and whether
+// the call failed.
+type answer struct {
+	names           names
+	results, agents gjson.Result // of a find
+	action          string       // of remote_agent, its verb
+
+	unsuccessful, notOK                       bool
+	errorMessage, stopReason, message, reason string
+	beside                                    bool // it has more than an error and what goes with one
+}
+
+func (a *answer) set(key string, v gjson.Result) {
+	switch key {
+	case "error", "status", "code", "details", "retryAfterMs", "request_id":
+		return
+	case "stopReason":
+		a.stopReason = text(v)
+		return
+	case "message":
+		a.message = text(v)
+		return
+	case "success":
+		a.unsuccessful = v.Type == gjson.False
+	case "ok":
+		a.notOK = v.Type == gjson.False
+	case "error_message":
+		a.errorMessage = text(v)
+	case "reason":
+		a.reason = text(v)
+	case "action":
+		a.action = text(v)
+	case "results":
+		a.results = v
+	case "agents":
+		a.agents = v
+	default:
+		a.names.set(key, v)
+	}
+	a.beside = true
+}
+
+// failure tells whether an unwrapped output itself says that the call failed,
+// and why ("" where it gives no cause).
+func (o *output) failure() (cause string, failed bool) {
+	if !o.value.IsObject() {
 		return "", false
 	}
-	var err gjson.Result
-	var errorMessage, stopReason, message, reason, status string
-	var unsuccessful, notOK, isError, beside bool
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
-		case "error":
-			err = m
-			return true
-		case "success":
-			unsuccessful = m.Type == gjson.False
-		case "ok":
-			notOK = m.Type == gjson.False
-		case "isError":
-			isError = m.Type == gjson.True
-		case "status":
-			status = text(m)
-			return true
-		case "error_message":
-			errorMessage = text(m)
-		case "reason":
-			reason = text(m)
-		case "stopReason":
-			stopReason = text(m)
-			return true
-		case "message":
-			message = text(m)
-			return true
-		case "code", "details", "retryAfterMs", "request_id":
-			return true
-		}
-		beside = true
-		return true
-	})
-	cause, given := readError(err, 0)
-	failed = unsuccessful || notOK || isError || status == "error" ||
-		given && !beside && cause != "{}"
+	l, a := &o.layer, &o.layer.answer
+	cause, given := readError(l.err, 0)
+	failed = a.unsuccessful || a.notOK || l.isError || l.status == "error" ||
+		given && !a.beside && cause != "{}"
 	if !failed {
 		return "", false
 	}
-	return firstOf(cause, errorMessage, stopReason, message, reason), true
+	return firstOf(cause, a.errorMessage, a.stopReason, a.message, a.reason), true
 }

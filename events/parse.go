@@ -234,13 +234,14 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 	var ended bool
 	if !f.start {
 		if v, ok := f.outcome(); ok {
-			out, ended = unwrap(v), true
+			out.unwrap(v)
+			ended = true
 		}
 	}
 	if t.name == remoteAgent {
 		verb := firstOf(in.verb(), invoked.verb())
 		if verb == "" && !f.start {
-			verb = firstOf(text(member(out.value, "action")), "send")
+			verb = firstOf(out.layer.answer.action, "send")
 		}
 		if verb != "send" {
 			return ToolEvent{}, ErrNotToolEvent
@@ -271,7 +272,7 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 		p.offerAll(&in.names)
 		p.offerAll(&invoked.names)
 		if ended {
-			p.offerOutput(out.value, t)
+			p.offerOutput(&out, t)
 		}
 		te.Subject = p.agent(t)
 		if te.Subject == "" && t.act == actDelegate && f.isChild {
@@ -332,7 +333,7 @@ func (f *frame) failure(out *output) string {
 	if out.cause != "" {
 		return out.cause
 	}
-	cause, failed := ownFailure(out.value)
+	cause, failed := out.failure()
 	switch message := firstOf(f.message, f.payload.message); {
 	case cause != "":
 		return cause

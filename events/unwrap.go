@@ -14,6 +14,7 @@ const maxLayers = 10
 // output is a call's output with its wrappers taken off, and what they told.
 type output struct {
 	value  gjson.Result
+	layer  layer  // what value has of the members that we read
 	callID string // kwargs.tool_call_id of a message
 	failed bool   // a layer said that the call failed
 	cause  string // why, in that layer's words
@@ -21,14 +22,20 @@ type output struct {
 
 // unwrap takes off the wrappers around an output: JSON in a string, messages,
 // MCP results, lists of text parts and size wrappers, inside one another in
-// any order.
-func unwrap(v gjson.Result) output {
-	out := output{value: v}
+// any order. Each layer is read once, the last for its answer too.
+func (o *output) unwrap(v gjson.Result) {
+	o.value = v
 	onlyStrings := true
-	for range maxLayers {
+	for n := 0; ; n++ {
 		var next gjson.Result
-		ok := false
-		switch v := out.value; {
+		ok, cut := false, false
+		o.layer = layer{}
+		switch v := o.value; {
+		case n == maxLayers:
+			if v.IsObject() {
+				o.layer.read(v)
+			}
+			return
 		case v.Type == gjson.String:
 			next, ok = wholeValue(v.Str)
 		case v.IsArray():
@@ -37,29 +44,30 @@ func unwrap(v gjson.Result) output {
 			}
 			onlyStrings = false
 		case v.IsObject():
-			var l layer
-			l.read(v)
+			o.layer.read(v)
 			if onlyStrings {
-				out.callID = l.callID
+				o.callID = o.layer.callID
 			}
 			onlyStrings = false
-			if next, ok = l.inner(&out); ok && l.cut {
-				out.value = next
-				return out
-			}
+			next, ok = o.layer.inner(o)
+			cut = o.layer.cut
 		}
 		if !ok {
-			return out
+			return
 		}
-		out.value = next
+		o.value = next
+		if cut {
+			o.layer = layer{}
+			return
+		}
 	}
-	return out
 }
 
 // textValue is a JSON string without its JSON.
 func textValue(s string) gjson.Result { return gjson.Result{Type: gjson.String, Str: s} }
 
-// layer is what an object has of the members by which wrappers are known.
+// layer is what an object has of the members by which wrappers are known, and
+// of those by which an answer counts.
 type layer struct {
 	size                 string // __compose_tool_result
 	value, text, preview gjson.Result
@@ -69,6 +77,7 @@ type layer struct {
 	foreign              bool // has a member that neither a message nor an MCP result has
 	callID               string
 	cut                  bool // what is inside is text that was cut, so no JSON
+	answer               answer
 }
 
 type message struct {
@@ -113,6 +122,7 @@ func (l *layer) read(object gjson.Result) {
 		default:
 			l.set(key.Str, v)
 		}
+		l.answer.set(key.Str, v)
 		l.foreign = l.foreign || !messageMember(key.Str)
 		return true
 	})
