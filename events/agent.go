@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/swarmseal/swarmseal/wallet"
-	"github.com/tidwall/gjson"
 )
 
 // pick chooses an agent among the texts that may name it: the first that is an
@@ -41,24 +40,17 @@ func (p *pick) offerOutput(out *output, t tool) {
 		return
 	}
 	list := out.value
-	if list.IsObject() {
-		if list = out.layer.answer.results; !list.IsArray() {
+	if list.isObject() {
+		if list = out.layer.answer.results; !list.isList() {
 			list = out.layer.answer.agents
 		}
 	}
-	if !list.IsArray() {
-		return
-	}
 	var n names
-	list.ForEach(func(_, first gjson.Result) bool {
-		if first.IsObject() {
-			first.ForEach(func(key, v gjson.Result) bool {
-				n.set(key.Str, v)
-				return true
-			})
+	if first := list.elements(); first.next() {
+		for m := first.value.members(); m.next(); {
+			n.set(m.key, m.value)
 		}
-		return false
-	})
+	}
 	p.offerAll(&n)
 }
 

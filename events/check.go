@@ -153,18 +153,17 @@ const (
 // checkText reads the rest of a string, after its quote.
 func checkText(b []byte, i int) int {
 	for {
-		if i = plainEnd(b, i); i >= len(b) {
-			return -1
-		}
-		switch b[i] {
-		case '"':
-			return i + 1
-		case '\\':
+		i = plainEnd(b, i)
+		for i < len(b) && b[i] == '\\' { // often one behind another
 			if i = checkEscape(b, i+1); i < 0 {
 				return -1
 			}
-		default:
+		}
+		switch {
+		case i >= len(b) || b[i] < ' ':
 			return -1
+		case b[i] == '"':
+			return i + 1
 		}
 	}
 }
@@ -172,7 +171,7 @@ func checkText(b []byte, i int) int {
 // plainEnd gives the first index from i on that is a quote, a backslash or a
 // control character.
 func plainEnd(b []byte, i int) int {
-	for i+8 <= len(b) {
+	for i >= 0 && i <= len(b)-8 { // i is never below 0, but so needs no check at the load
 		// The high bit of each of eight such bytes. One of them may borrow
 		// from the byte behind it and make that seem another, never from one
 		// before it: the first is right, and all we want.

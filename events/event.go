@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // Event is one event of a stream. Nothing of the frame is lost in it: an event
@@ -88,8 +86,8 @@ func Decode(id, name string, data []byte) Event {
 		e.object, e.hasError = true, t.isError
 		var typ string
 		if t.spelt {
-			object := gjson.Parse(view(trimmed))
-			typ, e.hasError = typeText(member(object, "type")), isError(member(object, "error"))
+			object := value(view(trimmed))
+			typ, e.hasError = typeText(object.member("type")), isError(object.member("error"))
 		} else if t.typ > 0 {
 			typ = typeAt(trimmed[t.typ:])
 		}
@@ -109,14 +107,16 @@ func typeAt(data []byte) string {
 	if known, ok := interned[string(data[1:end])]; ok {
 		return known
 	}
-	return typeText(gjson.Parse(view(data)))
+	end, _ = textEnd(data, 1)
+	return typeText(value(view(data[:end])))
 }
 
-func typeText(v gjson.Result) string {
-	if known, ok := interned[text(v)]; ok {
+func typeText(v value) string {
+	typ := v.text()
+	if known, ok := interned[typ]; ok {
 		return known
 	}
-	return own(text(v))
+	return own(typ)
 }
 
 // malformed marks e as broken. The slow decoder is asked only here, for what

@@ -3,8 +3,6 @@ package events
 import (
 	"bytes"
 	"encoding/json"
-
-	"github.com/tidwall/gjson"
 )
 
 // What an error says that names no cause.
@@ -20,28 +18,25 @@ const maxErrors = 8
 // readError reads an error member: a text that is not empty, or an object by
 // its message, error (read the same way), reason or code, else its compact
 // JSON. ok is false for any other kind, which counts as absent.
-func readError(v gjson.Result, depth int) (cause string, ok bool) {
-	if v.Type == gjson.String {
-		return v.Str, v.Str != ""
-	}
-	if !v.IsObject() {
-		return "", false
+func readError(v value, depth int) (cause string, ok bool) {
+	if !v.isObject() {
+		cause = v.text()
+		return cause, cause != ""
 	}
 	var message, reason, code string
-	var inner gjson.Result
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
+	var inner value
+	for m := v.members(); m.next(); {
+		switch m.key {
 		case "message":
-			message = text(m)
+			message = m.value.text()
 		case "error":
-			inner = m
+			inner = m.value
 		case "reason":
-			reason = text(m)
+			reason = m.value.text()
 		case "code":
-			code = text(m)
+			code = m.value.text()
 		}
-		return true
-	})
+	}
 	if message != "" {
 		return message, true
 	}
@@ -54,8 +49,8 @@ func readError(v gjson.Result, depth int) (cause string, ok bool) {
 		return cause, true
 	}
 	var b bytes.Buffer
-	if json.Compact(&b, bytesOf(v.Raw)) != nil {
-		return v.Raw, true // not reached with checked JSON
+	if json.Compact(&b, bytesOf(string(v))) != nil {
+		return string(v), true // not reached with checked JSON
 	}
 	return b.String(), true
 }
@@ -64,34 +59,34 @@ func readError(v gjson.Result, depth int) (cause string, ok bool) {
 // the call failed.
 type answer struct {
 	names           names
-	results, agents gjson.Result // of a find
-	action          string       // of remote_agent, its verb
+	results, agents value  // of a find
+	action          string // of remote_agent, its verb
 
 	unsuccessful, notOK                       bool
 	errorMessage, stopReason, message, reason string
 	beside                                    bool // it has more than an error and what goes with one
 }
 
-func (a *answer) set(key string, v gjson.Result) {
+func (a *answer) set(key string, v value) {
 	switch key {
 	case "error", "status", "code", "details", "retryAfterMs", "request_id":
 		return
 	case "stopReason":
-		a.stopReason = text(v)
+		a.stopReason = v.text()
 		return
 	case "message":
-		a.message = text(v)
+		a.message = v.text()
 		return
 	case "success":
-		a.unsuccessful = v.Type == gjson.False
+		a.unsuccessful = v.isFalse()
 	case "ok":
-		a.notOK = v.Type == gjson.False
+		a.notOK = v.isFalse()
 	case "error_message":
-		a.errorMessage = text(v)
+		a.errorMessage = v.text()
 	case "reason":
-		a.reason = text(v)
+		a.reason = v.text()
 	case "action":
-		a.action = text(v)
+		a.action = v.text()
 	case "results":
 		a.results = v
 	case "agents":
@@ -105,7 +100,7 @@ func (a *answer) set(key string, v gjson.Result) {
 // failure tells whether an unwrapped output itself says that the call failed,
 // and why ("" where it gives no cause).
 func (o *output) failure() (cause string, failed bool) {
-	if !o.value.IsObject() {
+	if !o.value.isObject() {
 		return "", false
 	}
 	l, a := &o.layer, &o.layer.answer

@@ -6,8 +6,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxDepth bounds the nesting of a frame and of JSON inside its text. It is
@@ -60,14 +58,6 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // bytesOf is the reverse of view; the bytes must only be read.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// text gives a string's text; any other kind counts as absent.
-func text(v gjson.Result) string {
-	if v.Type == gjson.String {
-		return v.Str
-	}
-	return ""
-}
-
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -78,37 +68,36 @@ func firstOf(texts ...string) string {
 }
 
 // wholeValue reads text that is one JSON object, list or string, white space
-// around it aside. Other scalars stay text: "17" is an answer, not a number.
-func wholeValue(s string) (gjson.Result, bool) {
+// around it aside; "" for any other. Other scalars stay text: "17" is an
+// answer, not a number.
+func wholeValue(s string) value {
 	b := trimSpace(bytesOf(s))
 	if len(b) < 2 {
-		return gjson.Result{}, false
+		return ""
 	}
 	switch first, last := b[0], b[len(b)-1]; {
 	case first == '{' && last == '}', first == '[' && last == ']', first == '"' && last == '"':
 	default:
-		return gjson.Result{}, false
+		return ""
 	}
 	if !valid(b) {
-		return gjson.Result{}, false
+		return ""
 	}
-	if b[0] == '"' {
-		return gjson.Result{Type: gjson.String, Raw: view(b), Str: unquote(view(b))}, true
-	}
-	return gjson.Parse(view(b)), true
+	return value(view(b))
 }
 
 // unquote gives the text of a valid JSON string. It copies the stretches
-// between escapes whole, where gjson goes byte by byte: for JSON in a string in
-// a string the difference is most of the time.
+// between escapes whole, not byte by byte: for JSON in a string in a string the
+// difference is most of the time.
 func unquote(quoted string) string {
-	s := quoted[1 : len(quoted)-1]
+	s := strings.TrimPrefix(quoted, `"`)
+	s = s[:max(len(s)-1, 0)]
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {
 		return s
 	}
 	b := make([]byte, 0, len(s))
-	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+	for i >= 0 && i+1 < len(s) {
 		b = append(b, s[:i]...)
 		c := s[i+1]
 		s = s[i+2:]
@@ -125,7 +114,7 @@ func unquote(quoted string) string {
 			c = '\t'
 		case 'u':
 			r := hexRune(s)
-			s = s[4:]
+			s = s[min(4, len(s)):]
 			if utf16.IsSurrogate(r) {
 				pair := rune(utf8.RuneError)
 				if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
@@ -136,63 +125,69 @@ func unquote(quoted string) string {
 				}
 			}
 			b = utf8.AppendRune(b, r)
+			i = nextEscape(s)
 			continue
 		}
 		b = append(b, c)
+		i = nextEscape(s)
 	}
 	return view(append(b, s...))
 }
 
+// nextEscape gives the index of the next backslash, -1 for none. They often
+// stand one behind another, where a search costs more than a look.
+func nextEscape(s string) int {
+	if s != "" && s[0] == '\\' {
+		return 0
+	}
+	return strings.IndexByte(s, '\\')
+}
+
 func hexRune(digits string) rune {
-	n, _ := strconv.ParseUint(digits[:4], 16, 16)
+	n, _ := strconv.ParseUint(digits[:min(4, len(digits))], 16, 16)
 	return rune(n)
 }
 
 // textParts joins the texts of a content list by line feeds. all says that
 // every part is a text part and that there is at least one.
-func textParts(list gjson.Result) (joined string, all bool) {
+func textParts(list value) (joined string, all bool) {
 	var b strings.Builder
 	n := 0
 	all = true
-	list.ForEach(func(_, part gjson.Result) bool {
-		t, ok := textPart(part, false)
+	for part := list.elements(); part.next(); {
+		t, ok := textPart(part.value, false)
 		if !ok {
 			all = false
-			return true
+			continue
 		}
 		if n++; n > 1 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(t)
-		return true
-	})
+	}
 	return b.String(), all && n > 0
 }
 
 // textPart reads {"type":"text","text":…}, or kind in place of type as A2A
 // has it. bare allows a part with neither, as A2A 1.0 has it; it is not for
 // outputs, where a list of {"text":…} may well be an answer.
-func textPart(part gjson.Result, bare bool) (string, bool) {
-	if !part.IsObject() {
-		return "", false
-	}
-	var kind, typ, body gjson.Result
-	part.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func textPart(part value, bare bool) (string, bool) {
+	var kind, typ, body value
+	for m := part.members(); m.next(); {
+		switch m.key {
 		case "kind":
-			kind = v
+			kind = m.value
 		case "type":
-			typ = v
+			typ = m.value
 		case "text":
-			body = v
+			body = m.value
 		}
-		return true
-	})
-	if body.Type != gjson.String {
+	}
+	if !body.isText() {
 		return "", false
 	}
-	named := firstOf(text(kind), text(typ))
-	return body.Str, named == "text" || bare && named == ""
+	named := firstOf(kind.text(), typ.text())
+	return body.text(), named == "text" || bare && named == ""
 }
 
 // appendQuoted appends s as a JSON string. encoding/json is not used because

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // ErrNotToolEvent says that an event is no start or end of a tool of a family
@@ -61,9 +59,9 @@ func ParseToolEvent(e Event) (ToolEvent, error) {
 	f := frame{start: start, isChild: child, isActivity: activity}
 	if len(data) <= sharedFrame {
 		f.shared = true
-		f.read(replaceInvalid(string(data)))
+		f.read(value(replaceInvalid(string(data))))
 	} else {
-		f.read(replaceInvalid(view(data)))
+		f.read(value(replaceInvalid(view(data))))
 	}
 	if activity {
 		switch f.status {
@@ -88,12 +86,12 @@ type frame struct {
 
 	toolName, altName, tool string
 	callID                  string
-	input, output, err      gjson.Result
+	input, output, err      value
 	message, content        string
 	status                  string
 	failed                  bool
 	runID, olderRunID       string
-	display, target         gjson.Result
+	display, target         value
 	payload                 payload
 	kin                     kin
 }
@@ -101,7 +99,7 @@ type frame struct {
 // payload holds what generation B nests.
 type payload struct {
 	callID             string
-	input, output, err gjson.Result
+	input, output, err value
 	message            string
 }
 
@@ -111,20 +109,20 @@ type kin struct {
 	parentRunID, subID, runKey string
 	wallet                     string
 	depth                      int
-	runKeyChain                gjson.Result
+	runKeyChain                value
 }
 
-func (f *frame) read(object string) {
-	gjson.Parse(object).ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (f *frame) read(object value) {
+	for m := object.members(); m.next(); {
+		switch v := m.value; m.key {
 		case "toolName":
-			f.toolName = text(v)
+			f.toolName = v.text()
 		case "name":
-			f.altName = text(v)
+			f.altName = v.text()
 		case "tool":
-			f.tool = text(v)
+			f.tool = v.text()
 		case "toolCallId":
-			f.callID = text(v)
+			f.callID = v.text()
 		case "input":
 			f.input = v
 		case "output":
@@ -132,40 +130,39 @@ func (f *frame) read(object string) {
 		case "error":
 			f.err = v
 		case "message":
-			f.message = text(v)
+			f.message = v.text()
 		case "content":
-			f.content = text(v)
+			f.content = v.text()
 		case "status":
-			f.status = text(v)
+			f.status = v.text()
 		case "failed":
-			f.failed = v.Type == gjson.True
+			f.failed = v.isTrue()
 		case "runId":
-			f.runID = text(v)
+			f.runID = v.text()
 		case "composeRunId":
-			f.olderRunID = text(v)
+			f.olderRunID = v.text()
 		case "display":
 			f.display = v
 		case "target":
 			f.target = v
 		case "payload":
 			f.payload = payload{}
-			if f.isActivity && v.IsObject() {
+			if f.isActivity {
 				f.payload.read(v)
 			}
 		default:
 			if f.isChild {
-				f.kin.set(key.Str, v)
+				f.kin.set(m.key, v)
 			}
 		}
-		return true
-	})
+	}
 }
 
-func (p *payload) read(object gjson.Result) {
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (p *payload) read(object value) {
+	for m := object.members(); m.next(); {
+		switch v := m.value; m.key {
 		case "toolCallId":
-			p.callID = text(v)
+			p.callID = v.text()
 		case "input":
 			p.input = v
 		case "output":
@@ -173,31 +170,27 @@ func (p *payload) read(object gjson.Result) {
 		case "error":
 			p.err = v
 		case "message":
-			p.message = text(v)
+			p.message = v.text()
 		}
-		return true
-	})
+	}
 }
 
-func (k *kin) set(key string, v gjson.Result) {
+func (k *kin) set(key string, v value) {
 	switch key {
 	case "rootRunId":
-		k.rootRunID = text(v)
+		k.rootRunID = v.text()
 	case "rootComposeRunId":
-		k.olderRootRunID = text(v)
+		k.olderRootRunID = v.text()
 	case "parentRunId":
-		k.parentRunID = text(v)
+		k.parentRunID = v.text()
 	case "subId":
-		k.subID = text(v)
+		k.subID = v.text()
 	case "runKey":
-		k.runKey = text(v)
+		k.runKey = v.text()
 	case "agentWallet":
-		k.wallet = text(v)
+		k.wallet = v.text()
 	case "depth":
-		k.depth = 0
-		if v.Type == gjson.Number {
-			k.depth = int(v.Int())
-		}
+		k.depth = v.count()
 	case "runKeyChain":
 		k.runKeyChain = v
 	}
@@ -299,33 +292,33 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 }
 
 // firstInput gives the first input of a kind that inputs have.
-func firstInput(inputs ...gjson.Result) gjson.Result {
+func firstInput(inputs ...value) value {
 	for _, v := range inputs {
-		if v.IsObject() || text(v) != "" {
+		if v.isObject() || v.text() != "" {
 			return v
 		}
 	}
-	return gjson.Result{}
+	return ""
 }
 
 // outcome gives what an ended call put out: its output, else the message that
 // stands in for it.
-func (f *frame) outcome() (gjson.Result, bool) {
-	for _, v := range [...]gjson.Result{f.output, f.payload.output} {
-		if v.Type != gjson.Null && (v.Type != gjson.String || v.Str != "") {
+func (f *frame) outcome() (value, bool) {
+	for _, v := range [...]value{f.output, f.payload.output} {
+		if !v.isNull() && v != `""` {
 			return v, true
 		}
 	}
 	if m := firstOf(f.message, f.payload.message); m != "" {
-		return textValue(m), true
+		return quoted(m), true
 	}
-	return gjson.Result{}, false
+	return "", false
 }
 
 // failure gives why the call failed, "" where it did not. What the frame says
 // outright comes before what its output tells.
 func (f *frame) failure(out *output) string {
-	for _, v := range [...]gjson.Result{f.err, f.payload.err} {
+	for _, v := range [...]value{f.err, f.payload.err} {
 		if cause, ok := readError(v, 0); ok {
 			return cause
 		}
@@ -355,44 +348,37 @@ func (f *frame) child() *Child {
 		AgentWallet: f.keep(checksum(k.wallet)),
 		RunKey:      f.keep(k.runKey),
 	}
-	if k.runKeyChain.IsArray() {
-		k.runKeyChain.ForEach(func(_, v gjson.Result) bool {
-			if s := text(v); s != "" {
-				c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
-			}
-			return len(c.RunKeyChain) < maxRunKeyChain
-		})
+	for key := k.runKeyChain.elements(); key.next() && len(c.RunKeyChain) < maxRunKeyChain; {
+		if s := key.value.text(); s != "" {
+			c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
+		}
 	}
 	return c
 }
 
 // readDisplay reads a display, or a target of generation B; zero where v is no
 // object. Its texts are parts of v.
-func readDisplay(v gjson.Result) Display {
+func readDisplay(v value) Display {
 	var d Display
-	if !v.IsObject() {
-		return d
-	}
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
+	for m := v.members(); m.next(); {
+		switch m.key {
 		case "kind":
-			d.Kind = text(m)
+			d.Kind = m.value.text()
 		case "id":
-			d.ID = text(m)
+			d.ID = m.value.text()
 		case "name":
-			d.Name = text(m)
+			d.Name = m.value.text()
 		case "target":
-			d.Target = text(m)
+			d.Target = m.value.text()
 		case "summary":
-			d.Summary = text(m)
+			d.Summary = m.value.text()
 		case "details":
 			d.Details = nil
-			if m.Type != gjson.Null {
-				d.Details = json.RawMessage(m.Raw)
+			if !m.value.isNull() {
+				d.Details = json.RawMessage(m.value)
 			}
 		}
-		return true
-	})
+	}
 	return d
 }
 
@@ -401,19 +387,4 @@ func (f *frame) keepDisplay(d Display) *Display {
 		Kind: f.keep(d.Kind), ID: f.keep(d.ID), Name: f.keep(d.Name),
 		Target: f.keep(d.Target), Summary: f.keep(d.Summary), Details: d.Details,
 	}
-}
-
-// member gives the last member of that name, as all our reading does; a
-// gjson path would give the first.
-func member(object gjson.Result, name string) gjson.Result {
-	var found gjson.Result
-	if object.IsObject() {
-		object.ForEach(func(key, v gjson.Result) bool {
-			if key.Str == name {
-				found = v
-			}
-			return true
-		})
-	}
-	return found
 }
