@@ -1,6 +1,7 @@
 package events
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"github.com/swarmseal/swarmseal/wallet"
@@ -35,23 +36,35 @@ func (p *pick) offerAll(n *names) {
 // offerOutput offers what an unwrapped output names: its own members, or for a
 // find those of the first agent in its list.
 func (p *pick) offerOutput(out *output, t tool) {
-	if t.act != actFind {
-		p.offerAll(&out.layer.answer.names)
-		return
+	var found pick
+	if t.act == actFind {
+		found.offerFirst(out)
+	} else {
+		found.offerAll(&out.layer.answer.names)
 	}
+	if p.address == "" {
+		p.address = found.address
+	}
+	if p.text == "" {
+		p.text = strings.Clone(found.text)
+	}
+}
+
+// offerFirst offers what the first in a find's list of results names.
+func (p *pick) offerFirst(out *output) {
 	list := out.value
 	if list.isObject() {
 		if list = out.layer.answer.results; !list.isList() {
 			list = out.layer.answer.agents
 		}
 	}
-	var n names
 	if first := list.elements(); first.next() {
+		var n names
 		for m := first.value.members(); m.next(); {
 			n.set(m.key, m.value)
 		}
+		p.offerAll(&n)
 	}
-	p.offerAll(&n)
 }
 
 // agent gives the choice. Only a delegation may name its agent by a foreign

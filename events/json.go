@@ -55,7 +55,8 @@ func tooDeep(b []byte) bool {
 // text, or any part of it, is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// bytesOf is the reverse of view; the bytes must only be read.
+// bytesOf is the reverse of view; the bytes must only be read, unless nothing
+// else has them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func firstOf(texts ...string) string {

@@ -253,7 +253,7 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 		Error:    f.keep(f.failure(&out)),
 		RunID:    f.keep(firstOf(f.runID, f.olderRunID)),
 	}
-	te.ToolCallID = f.keep(firstOf(f.callID, f.payload.callID, out.callID))
+	te.ToolCallID = f.keep(firstOf(f.callID, f.payload.callID, strings.Clone(out.callID)))
 	if ended {
 		te.Result = out.result()
 	}
@@ -324,12 +324,12 @@ func (f *frame) failure(out *output) string {
 		}
 	}
 	if out.cause != "" {
-		return out.cause
+		return strings.Clone(out.cause)
 	}
 	cause, failed := out.failure()
 	switch message := firstOf(f.message, f.payload.message); {
 	case cause != "":
-		return cause
+		return strings.Clone(cause)
 	case failed, out.failed, f.failed, f.status == "failed":
 		return firstOf(message, callFailed)
 	case f.status == "cancelled":

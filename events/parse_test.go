@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -283,10 +284,75 @@ func TestToolEventJSON(t *testing.T) {
 	}
 }
 
+// Whoever has a result may change it, as any slice of his own.
+func TestParseResultIsItsOwn(t *testing.T) {
+	for _, output := range []string{
+		`{"success":false,"error":"the cause","agent":"scout-7","tool_call_id":"c"}`,
+		`{"kwargs":{"content":"{\"agent\":\"scout-7\",\"ok\":false,\"reason\":\"the cause\"}","tool_call_id":"c"}}`,
+		`{"kwargs":{"content":[{"type":"text","text":"{\"agent\":\"scout-7\",\"padding\":\"` + strings.Repeat("x", 500) + `\"}"}],"status":"error","tool_call_id":"c"}}`,
+		`{"results":[{"agent":"scout-7"}],"isError":true,"content":"x"}`,
+		`{"isError":true,"content":"{` + strings.Repeat(" ", 500) + `}"}`,
+		`{"isError":true,"error":"the cause","kwargs":{"tool_call_id":"c"},"structuredContent":{"agent":"scout-7","padding":"` + strings.Repeat("x", 500) + `"}}`,
+	} {
+		for _, tool := range []string{"delegate", "agent_find"} {
+			for _, layered := range []string{output, string(appendQuoted(nil, output)), string(appendQuoted(nil, string(appendQuoted(nil, output))))} {
+				data := `{"type":"tool_end","toolName":"` + tool + `","runId":"r","output":` + layered + `,"display":{"kind":"k","details":[1]}}`
+				te, err := ParseToolEvent(Decode("", "message", []byte(data)))
+				if err != nil || te.Result == nil {
+					t.Fatal(te, err)
+				}
+				want := te
+				want.Error, want.Subject, want.ToolCallID, want.Action = strings.Clone(te.Error), strings.Clone(te.Subject), strings.Clone(te.ToolCallID), strings.Clone(te.Action)
+				display, _ := te.Display.appendJSON(nil)
+				for i := range te.Result {
+					te.Result[i] = '!'
+				}
+				te.Result = append(te.Result, "behind it"...)
+				after, _ := te.Display.appendJSON(nil)
+				if te.Error != want.Error || te.Subject != want.Subject || te.ToolCallID != want.ToolCallID || te.RunID != "r" || string(display) != string(after) {
+					t.Errorf("%s:\ngot  %+v\nwant %+v", data, te, want)
+				}
+			}
+		}
+	}
+}
+
+// A small answer in a large wrapper does not keep the wrapper in memory.
+func TestParseResultIsSmall(t *testing.T) {
+	wrapper := `{"artifact":"` + strings.Repeat("x", 1<<20) + `","content":{"a":1},"structuredContent":{"a":1}}`
+	data := append(appendQuoted([]byte(`{"type":"tool_end","toolName":"delegate","output":`), wrapper), '}')
+	e := Decode("", "message", data)
+	var kept []json.RawMessage
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		te, err := ParseToolEvent(e)
+		if err != nil || string(te.Result) != `{"a":1}` {
+			t.Fatalf("%+v, %v", te, err)
+		}
+		kept = append(kept, te.Result)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(kept)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 10<<20 {
+		t.Errorf("%d results of a few bytes keep %d bytes", len(kept), grown)
+	}
+}
+
 func TestAllocations(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() {
-		_, _ = ParseToolEvent(Decode("7", "message", delegateStart))
-	}); n > 3 {
-		t.Errorf("an ordinary frame takes %v allocations, want 3 at most", n)
+	for _, tt := range []struct{ name, data string }{
+		{"start", string(delegateStart)},
+		{"end", `{"type":"tool_end","toolName":"swarm_delegate","toolCallId":"call_7","output":{"success":true,"agentWallet":"` + lower + `","output":"No critical findings"},"display":{"kind":"agent","name":"Scout"}}`},
+		{"end with its output in a string", string(delegateEnd)},
+		{"end of generation B", `{"domain":"activity","type":"activity.tool","status":"completed","name":"swarm_delegate","target":{"kind":"agent","target":"` + lower + `"},"payload":{"toolCallId":"c7","output":{"n":1}}}`},
+	} {
+		data := []byte(tt.data)
+		if n := testing.AllocsPerRun(100, func() {
+			_, _ = ParseToolEvent(Decode("7", "message", data))
+		}); n > 3 {
+			t.Errorf("%s: %v allocations, want 3 at most", tt.name, n)
+		}
 	}
 }

@@ -14,6 +14,12 @@ type output struct {
 	callID string // kwargs.tool_call_id of a message
 	failed bool   // a layer said that the call failed
 	cause  string // why, in that layer's words
+
+	// own is the text, unquoted into memory of its own, that value is part
+	// of; "" where it is part of the frame. The result takes this memory, so
+	// that large outputs are not copied once more: whatever else is kept of
+	// an output is cloned.
+	own string
 }
 
 // unwrap takes off the wrappers around an output: JSON in a string, messages,
@@ -33,11 +39,15 @@ func (o *output) unwrap(v value) {
 			}
 			return
 		case v.isText():
-			next = wholeValue(v.text())
-			ok = next != ""
+			plain := v.text()
+			next = wholeValue(plain)
+			if ok = next != ""; ok && len(plain) < len(v)-len(`""`) { // else it had no escapes
+				o.own = plain
+			}
 		case v.isList():
 			if joined, all := textParts(v); all {
 				next, ok = quoted(joined), true
+				o.own = ""
 			}
 			onlyStrings = false
 		case v.isObject():
@@ -216,7 +226,10 @@ func (o *output) fail(err, content value) {
 // the member output of one. The memory is the result's own.
 func (o *output) result() json.RawMessage {
 	v := replaceInvalid(string(o.value))
-	if o.value.isObject() {
+	switch {
+	case o.value.isObject() && len(v) > len(o.own)/2 && o.own != "": // of less, it would keep too much
+		return bytesOf(v)
+	case o.value.isObject():
 		return json.RawMessage(v)
 	}
 	b := make([]byte, 0, len(`{"output":}`)+len(v))
