@@ -62,9 +62,17 @@ func anyDelta(object value) string {
 // chunkText joins the contents of all of a chunk's choices, not of the first
 // alone.
 func chunkText(chunk value) string {
-	var b strings.Builder
+	var first string // nearly always the only one, which needs no copy
+	var all strings.Builder
 	for choice := chunk.member("choices").elements(); choice.next(); {
-		b.WriteString(choice.value.member("delta").member("content").text())
+		t := choice.value.member("delta").member("content").text()
+		if first == "" && all.Len() == 0 {
+			first = t
+			continue
+		}
+		all.WriteString(first)
+		all.WriteString(t)
+		first = ""
 	}
-	return b.String()
+	return first + all.String()
 }
