@@ -243,7 +243,10 @@ func FuzzTracker(f *testing.F) {
 		events := eventsOf(ops)
 		var tr Tracker
 		for i, te := range events {
-			tr.Add(i+1, te)
+			c := tr.Add(i+1, te)
+			if !slices.Contains(tr.Calls(), c) || c.Start != i+1 && c.End != i+1 && (!te.Start || c.ToolCallID != te.ToolCallID || c.End != 0) {
+				t.Fatalf("event %d, %+v, is given as of %+v", i+1, te, c)
+			}
 		}
 		seen := make(map[int]bool)
 		ends := 0
