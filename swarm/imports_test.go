@@ -25,6 +25,7 @@ var imports = []struct {
 	{"wallet/external", "wallet", "keys kept elsewhere are for whoever has a wallet, with or without a swarm"},
 	{"events", "wallet", "what a stream says is pure: bytes in, values out, whoever brings the bytes"},
 	{"stream", "wallet events", "streams are read by programs that know nothing of delegation, such as clients of Compose"},
+	{"stream/contracttest", "wallet events stream", "a suite for clients of streams drives the client alone"},
 	{"display", "wallet events", "what is shown is made of events, wherever they come from: no network, no swarm"},
 	{"swarm", "wallet events", "the words and rules are shared by all sides: each would bring its own along"},
 	{"swarm/discovery", "wallet events swarm", "a search ranks cards, and knows nothing of servers"},
