@@ -1,7 +1,6 @@
 package events
 
 import (
-	"strings"
 	"sync/atomic"
 
 	"github.com/swarmseal/swarmseal/wallet"
@@ -46,7 +45,7 @@ func (p *pick) offerOutput(out *output, t tool) {
 		p.address = found.address
 	}
 	if p.text == "" {
-		p.text = strings.Clone(found.text)
+		p.text = found.text
 	}
 }
 
@@ -58,13 +57,14 @@ func (p *pick) offerFirst(out *output) {
 			list = out.layer.answer.agents
 		}
 	}
-	if first := list.elements(); first.next() {
-		var n names
-		for m := first.value.members(); m.next(); {
-			n.set(m.key, m.value)
+	var n names
+	for first := range list.elements() {
+		for key, v := range first.members() {
+			n.set(key, v)
 		}
-		p.offerAll(&n)
+		break
 	}
+	p.offerAll(&n)
 }
 
 // agent gives the choice. Only a delegation may name its agent by a foreign

@@ -56,13 +56,15 @@ func (e Event) untypedError() bool {
 
 // isError reports whether an error member says that there is one.
 func isError(v value) bool {
-	m := v.members()
-	return m.next() || v.text() != ""
+	for range v.members() {
+		return true
+	}
+	return v.text != ""
 }
 
 func (e Event) status() string {
 	object, _ := e.parsed()
-	return object.member("status").text()
+	return object.member("status").text
 }
 
 // tellsError reports whether e has a cause to tell: it failed its run, or
@@ -122,18 +124,18 @@ type reasons struct {
 }
 
 func (r *reasons) read(object value) {
-	for m := object.members(); m.next(); {
-		switch v := m.value; m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "error":
 			r.err = v
 		case "payload":
 			r.payload = v
 		case "message":
-			r.message = v.text()
+			r.message = v.text
 		case "content":
-			r.content = v.text()
+			r.content = v.text
 		case "output":
-			r.output = v.text()
+			r.output = v.text
 		case "code":
 			r.code = codeText(v)
 		}
@@ -147,7 +149,7 @@ func (r *reasons) text() string {
 	if cause, ok := readError(r.payload.member("error"), 0); ok && cause != "{}" {
 		return cause
 	}
-	return firstOf(r.message, r.content, r.code, r.payload.member("message").text(), r.output)
+	return firstOf(r.message, r.content, r.code, r.payload.member("message").text, r.output)
 }
 
 func (r *reasons) codes() string {
@@ -160,7 +162,7 @@ func (r *reasons) codes() string {
 // codeText reads a code, which some systems have as a number.
 func codeText(v value) string {
 	if v.isNumber() {
-		return string(v)
+		return v.raw
 	}
-	return v.text()
+	return v.text
 }

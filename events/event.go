@@ -86,7 +86,7 @@ func Decode(id, name string, data []byte) Event {
 		e.object, e.hasError = true, t.isError
 		var typ string
 		if t.spelt {
-			object := value(view(trimmed))
+			object := parse(view(trimmed))
 			typ, e.hasError = typeText(object.member("type")), isError(object.member("error"))
 		} else if t.typ > 0 {
 			typ = typeAt(trimmed[t.typ:])
@@ -107,12 +107,11 @@ func typeAt(data []byte) string {
 	if known, ok := interned[string(data[1:end])]; ok {
 		return known
 	}
-	end, _ = textEnd(data, 1)
-	return typeText(value(view(data[:end])))
+	return typeText(parse(view(data)))
 }
 
 func typeText(v value) string {
-	typ := v.text()
+	typ := v.text
 	if known, ok := interned[typ]; ok {
 		return known
 	}

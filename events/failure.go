@@ -20,21 +20,21 @@ const maxErrors = 8
 // JSON. ok is false for any other kind, which counts as absent.
 func readError(v value, depth int) (cause string, ok bool) {
 	if !v.isObject() {
-		cause = v.text()
+		cause = v.text
 		return cause, cause != ""
 	}
 	var message, reason, code string
 	var inner value
-	for m := v.members(); m.next(); {
-		switch m.key {
+	for key, m := range v.members() {
+		switch key {
 		case "message":
-			message = m.value.text()
+			message = m.text
 		case "error":
-			inner = m.value
+			inner = m
 		case "reason":
-			reason = m.value.text()
+			reason = m.text
 		case "code":
-			code = m.value.text()
+			code = m.text
 		}
 	}
 	if message != "" {
@@ -49,8 +49,8 @@ func readError(v value, depth int) (cause string, ok bool) {
 		return cause, true
 	}
 	var b bytes.Buffer
-	if json.Compact(&b, bytesOf(string(v))) != nil {
-		return string(v), true // not reached with checked JSON
+	if json.Compact(&b, bytesOf(v.raw)) != nil {
+		return v.raw, true // not reached with checked JSON
 	}
 	return b.String(), true
 }
@@ -72,21 +72,21 @@ func (a *answer) set(key string, v value) {
 	case "error", "status", "code", "details", "retryAfterMs", "request_id":
 		return
 	case "stopReason":
-		a.stopReason = v.text()
+		a.stopReason = v.text
 		return
 	case "message":
-		a.message = v.text()
+		a.message = v.text
 		return
 	case "success":
 		a.unsuccessful = v.isFalse()
 	case "ok":
 		a.notOK = v.isFalse()
 	case "error_message":
-		a.errorMessage = v.text()
+		a.errorMessage = v.text
 	case "reason":
-		a.reason = v.text()
+		a.reason = v.text
 	case "action":
-		a.action = v.text()
+		a.action = v.text
 	case "results":
 		a.results = v
 	case "agents":

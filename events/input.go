@@ -62,7 +62,7 @@ type names [nameKeys]string
 
 func (n *names) set(key string, v value) {
 	if i := nameKey(key); i >= 0 {
-		n[i] = v.text()
+		n[i] = v.text
 	}
 }
 
@@ -83,41 +83,41 @@ const maxInputs = 8
 func (in *input) read(v value, t tool) {
 	for range maxInputs {
 		if v.isText() {
-			plain := v.text()
+			plain := v.text
 			if v = wholeValue(plain); !v.isObject() {
 				in.plain = plain
 				return
 			}
 		}
-		for m := v.members(); m.next(); {
-			in.set(m.key, m.value, t)
+		for key, m := range v.members() {
+			in.set(key, m, t)
 		}
-		if in.nested == "" || in.known(t) {
+		if in.nested.isNull() || in.known(t) {
 			return
 		}
-		v, in.nested = in.nested, ""
+		v, in.nested = in.nested, value{}
 	}
 }
 
 func (in *input) set(key string, v value, t tool) {
 	if i := nameKey(key); i >= 0 {
-		in.names[i] = v.text()
+		in.names[i] = v.text
 	}
 	if i := actionKey(key); i >= 0 {
-		in.actions[i] = v.text()
+		in.actions[i] = v.text
 		return
 	}
 	switch key {
 	case "parts":
 		in.parts = inputParts(v)
 	case "input":
-		in.nested = ""
-		if v.isObject() || v.text() != "" {
+		in.nested = value{}
+		if v.isObject() || v.text != "" {
 			in.nested = v
 		}
 	case "model", "connector", "mode", "domain":
 		if key == familyKeys[t.family] {
-			in.own = v.text()
+			in.own = v.text
 		}
 	}
 }
@@ -144,8 +144,8 @@ func (in *input) verb() string { return in.actions[actionVerb] }
 func inputParts(list value) string {
 	var b strings.Builder
 	n := 0
-	for part := list.elements(); part.next(); {
-		if t, ok := textPart(part.value, true); ok {
+	for part := range list.elements() {
+		if t, ok := textPart(part, true); ok {
 			if n++; n > 1 {
 				b.WriteByte('\n')
 			}

@@ -109,7 +109,7 @@ func (j *ArgumentJoiner) Add(e Event) ([]ToolCall, error) {
 	case TypeModelToolDone:
 		s.whole(readPiece(object, scopeModel))
 	case TypeToolStart:
-		s.started(object.member("toolCallId").text(), firstOf(object.member("toolName").text(), object.member("name").text()))
+		s.started(object.member("toolCallId").text, firstOf(object.member("toolName").text, object.member("name").text))
 	}
 	return s.end()
 }
@@ -218,16 +218,16 @@ func (s *step) tell(c *joined) {
 
 // chunk reads the calls in all of a chunk's choices.
 func (s *step) chunk(object value) {
-	for choice := object.member("choices").elements(); choice.next(); {
-		scope := max(indexOf(choice.value.member("index")), 0)
-		for call := choice.value.member("delta").member("tool_calls").elements(); call.next(); {
-			function := call.value.member("function")
+	for choice := range object.member("choices").elements() {
+		scope := max(indexOf(choice.member("index")), 0)
+		for call := range choice.member("delta").member("tool_calls").elements() {
+			function := call.member("function")
 			s.piece(piece{
-				scope: scope, id: call.value.member("id").text(), name: function.member("name").text(),
-				index: indexOf(call.value.member("index")), args: argumentText(function.member("arguments")),
+				scope: scope, id: call.member("id").text, name: function.member("name").text,
+				index: indexOf(call.member("index")), args: argumentText(function.member("arguments")),
 			})
 		}
-		if choice.value.member("finish_reason").text() != "" {
+		if choice.member("finish_reason").text != "" {
 			for c := s.j.latest(scope, all); c != nil; c = s.j.latest(scope, all) {
 				s.close(c)
 			}

@@ -1,9 +1,7 @@
 package events
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -69,84 +67,22 @@ func firstOf(texts ...string) string {
 }
 
 // wholeValue reads text that is one JSON object, list or string, white space
-// around it aside; "" for any other. Other scalars stay text: "17" is an
+// around it aside; none for any other. Other scalars stay text: "17" is an
 // answer, not a number.
 func wholeValue(s string) value {
 	b := trimSpace(bytesOf(s))
 	if len(b) < 2 {
-		return ""
+		return value{}
 	}
 	switch first, last := b[0], b[len(b)-1]; {
 	case first == '{' && last == '}', first == '[' && last == ']', first == '"' && last == '"':
 	default:
-		return ""
+		return value{}
 	}
 	if !valid(b) {
-		return ""
+		return value{}
 	}
-	return value(view(b))
-}
-
-// unquote gives the text of a valid JSON string. It copies the stretches
-// between escapes whole, not byte by byte: for JSON in a string in a string the
-// difference is most of the time.
-func unquote(quoted string) string {
-	s := strings.TrimPrefix(quoted, `"`)
-	s = s[:max(len(s)-1, 0)]
-	i := strings.IndexByte(s, '\\')
-	if i < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i >= 0 && i+1 < len(s) {
-		b = append(b, s[:i]...)
-		c := s[i+1]
-		s = s[i+2:]
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hexRune(s)
-			s = s[min(4, len(s)):]
-			if utf16.IsSurrogate(r) {
-				pair := rune(utf8.RuneError)
-				if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
-					pair = utf16.DecodeRune(r, hexRune(s[2:]))
-				}
-				if r = pair; r != utf8.RuneError {
-					s = s[6:]
-				}
-			}
-			b = utf8.AppendRune(b, r)
-			i = nextEscape(s)
-			continue
-		}
-		b = append(b, c)
-		i = nextEscape(s)
-	}
-	return view(append(b, s...))
-}
-
-// nextEscape gives the index of the next backslash, -1 for none. They often
-// stand one behind another, where a search costs more than a look.
-func nextEscape(s string) int {
-	if s != "" && s[0] == '\\' {
-		return 0
-	}
-	return strings.IndexByte(s, '\\')
-}
-
-func hexRune(digits string) rune {
-	n, _ := strconv.ParseUint(digits[:min(4, len(digits))], 16, 16)
-	return rune(n)
+	return parse(view(b))
 }
 
 // textParts joins the texts of a content list by line feeds. all says that
@@ -155,8 +91,8 @@ func textParts(list value) (joined string, all bool) {
 	var b strings.Builder
 	n := 0
 	all = true
-	for part := list.elements(); part.next(); {
-		t, ok := textPart(part.value, false)
+	for part := range list.elements() {
+		t, ok := textPart(part, false)
 		if !ok {
 			all = false
 			continue
@@ -174,21 +110,21 @@ func textParts(list value) (joined string, all bool) {
 // outputs, where a list of {"text":…} may well be an answer.
 func textPart(part value, bare bool) (string, bool) {
 	var kind, typ, body value
-	for m := part.members(); m.next(); {
-		switch m.key {
+	for key, v := range part.members() {
+		switch key {
 		case "kind":
-			kind = m.value
+			kind = v
 		case "type":
-			typ = m.value
+			typ = v
 		case "text":
-			body = m.value
+			body = v
 		}
 	}
 	if !body.isText() {
 		return "", false
 	}
-	named := firstOf(kind.text(), typ.text())
-	return body.text(), named == "text" || bare && named == ""
+	named := firstOf(kind.text, typ.text)
+	return body.text, named == "text" || bare && named == ""
 }
 
 // appendQuoted appends s as a JSON string. encoding/json is not used because

@@ -3,17 +3,11 @@ package events
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 )
 
 // ErrNotToolEvent says that an event is no start or end of a tool of a family
 // that we read. It is not a fault of the event.
 var ErrNotToolEvent = errors.New("events: not a tool event of a known family")
-
-// sharedFrame bounds the frames, in bytes, whose texts are parts of one copy
-// of the frame. That is one allocation for all, but keeps the whole frame in
-// memory with any of them; larger frames have each text copied.
-const sharedFrame = 4 << 10
 
 // maxRunKeyChain bounds Child.RunKeyChain. Swarms are a few levels deep; a
 // longer chain is no chain.
@@ -57,12 +51,7 @@ func ParseToolEvent(e Event) (ToolEvent, error) {
 	}
 
 	f := frame{start: start, isChild: child, isActivity: activity}
-	if len(data) <= sharedFrame {
-		f.shared = true
-		f.read(value(replaceInvalid(string(data))))
-	} else {
-		f.read(value(replaceInvalid(view(data))))
-	}
+	f.read(parse(replaceInvalid(view(data))))
 	if activity {
 		switch f.status {
 		case "pending", "running":
@@ -82,7 +71,7 @@ func ParseToolEvent(e Event) (ToolEvent, error) {
 // frame is what a tool frame of either generation has of the members that we
 // read. Members of an unexpected kind are zero.
 type frame struct {
-	start, isChild, isActivity, shared bool
+	start, isChild, isActivity bool
 
 	toolName, altName, tool string
 	callID                  string
@@ -113,16 +102,16 @@ type kin struct {
 }
 
 func (f *frame) read(object value) {
-	for m := object.members(); m.next(); {
-		switch v := m.value; m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "toolName":
-			f.toolName = v.text()
+			f.toolName = v.text
 		case "name":
-			f.altName = v.text()
+			f.altName = v.text
 		case "tool":
-			f.tool = v.text()
+			f.tool = v.text
 		case "toolCallId":
-			f.callID = v.text()
+			f.callID = v.text
 		case "input":
 			f.input = v
 		case "output":
@@ -130,17 +119,17 @@ func (f *frame) read(object value) {
 		case "error":
 			f.err = v
 		case "message":
-			f.message = v.text()
+			f.message = v.text
 		case "content":
-			f.content = v.text()
+			f.content = v.text
 		case "status":
-			f.status = v.text()
+			f.status = v.text
 		case "failed":
 			f.failed = v.isTrue()
 		case "runId":
-			f.runID = v.text()
+			f.runID = v.text
 		case "composeRunId":
-			f.olderRunID = v.text()
+			f.olderRunID = v.text
 		case "display":
 			f.display = v
 		case "target":
@@ -152,17 +141,17 @@ func (f *frame) read(object value) {
 			}
 		default:
 			if f.isChild {
-				f.kin.set(m.key, v)
+				f.kin.set(key, v)
 			}
 		}
 	}
 }
 
 func (p *payload) read(object value) {
-	for m := object.members(); m.next(); {
-		switch v := m.value; m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "toolCallId":
-			p.callID = v.text()
+			p.callID = v.text
 		case "input":
 			p.input = v
 		case "output":
@@ -170,7 +159,7 @@ func (p *payload) read(object value) {
 		case "error":
 			p.err = v
 		case "message":
-			p.message = v.text()
+			p.message = v.text
 		}
 	}
 }
@@ -178,17 +167,17 @@ func (p *payload) read(object value) {
 func (k *kin) set(key string, v value) {
 	switch key {
 	case "rootRunId":
-		k.rootRunID = v.text()
+		k.rootRunID = v.text
 	case "rootComposeRunId":
-		k.olderRootRunID = v.text()
+		k.olderRootRunID = v.text
 	case "parentRunId":
-		k.parentRunID = v.text()
+		k.parentRunID = v.text
 	case "subId":
-		k.subID = v.text()
+		k.subID = v.text
 	case "runKey":
-		k.runKey = v.text()
+		k.runKey = v.text
 	case "agentWallet":
-		k.wallet = v.text()
+		k.wallet = v.text
 	case "depth":
 		k.depth = v.count()
 	case "runKeyChain":
@@ -202,14 +191,6 @@ func (f *frame) name() string {
 		name = readDisplay(f.target).Name
 	}
 	return name
-}
-
-// keep gives s memory that is not the frame's, unless that is shared.
-func (f *frame) keep(s string) string {
-	if f.shared {
-		return s
-	}
-	return strings.Clone(s)
 }
 
 // parse makes the tool event of a frame whose tool is of a family.
@@ -249,11 +230,11 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 		Family:   t.family,
 		Start:    f.start,
 		ToolName: t.name,
-		Action:   f.keep(firstOf(display.Summary, target.Summary, in.action(t), invoked.action(t), content)),
-		Error:    f.keep(f.failure(&out)),
-		RunID:    f.keep(firstOf(f.runID, f.olderRunID)),
+		Action:   firstOf(display.Summary, target.Summary, in.action(t), invoked.action(t), content),
+		Error:    f.failure(&out),
+		RunID:    firstOf(f.runID, f.olderRunID),
 	}
-	te.ToolCallID = f.keep(firstOf(f.callID, f.payload.callID, strings.Clone(out.callID)))
+	te.ToolCallID = firstOf(f.callID, f.payload.callID, out.callID)
 	if ended {
 		te.Result = out.result()
 	}
@@ -278,41 +259,38 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 	case FamilyCatalog:
 		te.Subject = firstOf(in.own, invoked.own)
 	}
-	te.Subject = f.keep(te.Subject)
 	if display.empty() {
 		display = target
-	}
-	if !display.empty() {
-		te.Display = f.keepDisplay(display)
 	}
 	if f.isChild {
 		te.Child = f.child()
 	}
+	te.keep(display)
 	return te, nil
 }
 
 // firstInput gives the first input of a kind that inputs have.
 func firstInput(inputs ...value) value {
 	for _, v := range inputs {
-		if v.isObject() || v.text() != "" {
+		if v.isObject() || v.text != "" {
 			return v
 		}
 	}
-	return ""
+	return value{}
 }
 
 // outcome gives what an ended call put out: its output, else the message that
 // stands in for it.
 func (f *frame) outcome() (value, bool) {
 	for _, v := range [...]value{f.output, f.payload.output} {
-		if !v.isNull() && v != `""` {
+		if !v.isNull() && v.raw != `""` {
 			return v, true
 		}
 	}
 	if m := firstOf(f.message, f.payload.message); m != "" {
 		return quoted(m), true
 	}
-	return "", false
+	return value{}, false
 }
 
 // failure gives why the call failed, "" where it did not. What the frame says
@@ -324,12 +302,12 @@ func (f *frame) failure(out *output) string {
 		}
 	}
 	if out.cause != "" {
-		return strings.Clone(out.cause)
+		return out.cause
 	}
 	cause, failed := out.failure()
 	switch message := firstOf(f.message, f.payload.message); {
 	case cause != "":
-		return strings.Clone(cause)
+		return cause
 	case failed, out.failed, f.failed, f.status == "failed":
 		return firstOf(message, callFailed)
 	case f.status == "cancelled":
@@ -341,16 +319,19 @@ func (f *frame) failure(out *output) string {
 func (f *frame) child() *Child {
 	k := &f.kin
 	c := &Child{
-		RootRunID:   f.keep(firstOf(k.rootRunID, k.olderRootRunID)),
-		ParentRunID: f.keep(k.parentRunID),
-		SubID:       f.keep(k.subID),
+		RootRunID:   firstOf(k.rootRunID, k.olderRootRunID),
+		ParentRunID: k.parentRunID,
+		SubID:       k.subID,
 		Depth:       k.depth,
-		AgentWallet: f.keep(checksum(k.wallet)),
-		RunKey:      f.keep(k.runKey),
+		AgentWallet: checksum(k.wallet),
+		RunKey:      k.runKey,
 	}
-	for key := k.runKeyChain.elements(); key.next() && len(c.RunKeyChain) < maxRunKeyChain; {
-		if s := key.value.text(); s != "" {
-			c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
+	for key := range k.runKeyChain.elements() {
+		if len(c.RunKeyChain) == maxRunKeyChain {
+			break
+		}
+		if key.text != "" {
+			c.RunKeyChain = append(c.RunKeyChain, key.text)
 		}
 	}
 	return c
@@ -360,31 +341,24 @@ func (f *frame) child() *Child {
 // object. Its texts are parts of v.
 func readDisplay(v value) Display {
 	var d Display
-	for m := v.members(); m.next(); {
-		switch m.key {
+	for key, m := range v.members() {
+		switch key {
 		case "kind":
-			d.Kind = m.value.text()
+			d.Kind = m.text
 		case "id":
-			d.ID = m.value.text()
+			d.ID = m.text
 		case "name":
-			d.Name = m.value.text()
+			d.Name = m.text
 		case "target":
-			d.Target = m.value.text()
+			d.Target = m.text
 		case "summary":
-			d.Summary = m.value.text()
+			d.Summary = m.text
 		case "details":
 			d.Details = nil
-			if !m.value.isNull() {
-				d.Details = json.RawMessage(m.value)
+			if !m.isNull() {
+				d.Details = json.RawMessage(m.raw)
 			}
 		}
 	}
 	return d
-}
-
-func (f *frame) keepDisplay(d Display) *Display {
-	return &Display{
-		Kind: f.keep(d.Kind), ID: f.keep(d.ID), Name: f.keep(d.Name),
-		Target: f.keep(d.Target), Summary: f.keep(d.Summary), Details: d.Details,
-	}
 }

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -216,9 +217,9 @@ func TestParseInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestParseLarge has a frame over the size whose texts share one copy.
+// TestParseLarge has more text than shares one piece of memory.
 func TestParseLarge(t *testing.T) {
-	task := strings.Repeat("x", 2*sharedFrame)
+	task := strings.Repeat("x", 2*sharedTexts)
 	data := []byte(`{"type":"tool_start","toolName":"delegate","input":{"agent":"a","task":"` + task + `"},"display":{"kind":"agent","details":{"n":1}}}`)
 	te, err := ParseToolEvent(Decode("", "message", data))
 	if err != nil {
@@ -353,6 +354,33 @@ func TestAllocations(t *testing.T) {
 			_, _ = ParseToolEvent(Decode("7", "message", data))
 		}); n > 3 {
 			t.Errorf("%s: %v allocations, want 3 at most", tt.name, n)
+		}
+	}
+}
+
+// The texts are the event's own, whatever of them there is and wherever they
+// are kept.
+func TestParseTextsAreItsOwn(t *testing.T) {
+	for _, summary := range []string{"", "s", strings.Repeat("s", 200), strings.Repeat("s", sharedTexts)} {
+		for _, display := range []string{``, `,"display":{"kind":"k","id":"i","name":"n","target":"t","summary":"` + summary + `"}`} {
+			data := []byte(`{"type":"swarm_child_tool_start","toolName":"delegate","toolCallId":"c","runId":"r","error":"e","input":{"agent":"a","task":"` + summary + `"},` +
+				`"rootRunId":"1","parentRunId":"2","subId":"3","runKey":"4","agentWallet":"5","runKeyChain":["6","7"]` + display + `}`)
+			te, err := ParseToolEvent(Decode("", "message", data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ToolEvent{
+				Family: FamilyAgent, Start: true, ToolName: "delegate", ToolCallID: "c", RunID: "r", Error: "e", Subject: "a", Action: summary,
+				Child: &Child{RootRunID: "1", ParentRunID: "2", SubID: "3", RunKey: "4", AgentWallet: "5", RunKeyChain: []string{"6", "7"}},
+			}
+			if display != "" {
+				want.Subject = "t"
+				want.Display = &Display{Kind: "k", ID: "i", Name: "n", Target: "t", Summary: summary}
+			}
+			clear(data)
+			if !reflect.DeepEqual(te, want) {
+				t.Errorf("got %+v, want %+v", te, want)
+			}
 		}
 	}
 }

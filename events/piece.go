@@ -63,16 +63,16 @@ func readPiece(object value, scope int) piece {
 func readPieceOf(object value, scope int) piece {
 	var id, callID, toolName, name, argsDelta, delta, arguments string
 	index := -1
-	for m := object.members(); m.next(); {
-		switch v := m.value; m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "id":
-			id = v.text()
+			id = v.text
 		case "toolCallId":
-			callID = v.text()
+			callID = v.text
 		case "toolName":
-			toolName = v.text()
+			toolName = v.text
 		case "name":
-			name = v.text()
+			name = v.text
 		case "argsDelta":
 			argsDelta = argumentText(v)
 		case "delta":
@@ -96,9 +96,9 @@ func readPieceOf(object value, scope int) piece {
 // have it.
 func argumentText(v value) string {
 	if v.isObject() {
-		return string(v)
+		return v.raw
 	}
-	return v.text()
+	return v.text
 }
 
 // indexOf reads an index, -1 for none.

@@ -29,9 +29,9 @@ func (e Event) Text() string {
 func (e Event) parsed() (value, bool) {
 	data := trimSpace(e.Data)
 	if len(data) == 0 || data[0] != '{' || !e.object && !valid(data) {
-		return "", false
+		return value{}, false
 	}
-	return value(view(data)), true
+	return parse(view(data)), true
 }
 
 // own gives text memory that is not an event's data.
@@ -46,17 +46,17 @@ func deltaText(object value) string {
 
 func anyDelta(object value) string {
 	var delta, txt, content value
-	for m := object.members(); m.next(); {
-		switch m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "delta":
-			delta = m.value
+			delta = v
 		case "text":
-			txt = m.value
+			txt = v
 		case "content":
-			content = m.value
+			content = v
 		}
 	}
-	return firstOf(delta.text(), txt.text(), content.text())
+	return firstOf(delta.text, txt.text, content.text)
 }
 
 // chunkText joins the contents of all of a chunk's choices, not of the first
@@ -64,8 +64,8 @@ func anyDelta(object value) string {
 func chunkText(chunk value) string {
 	var first string // nearly always the only one, which needs no copy
 	var all strings.Builder
-	for choice := chunk.member("choices").elements(); choice.next(); {
-		t := choice.value.member("delta").member("content").text()
+	for choice := range chunk.member("choices").elements() {
+		t := choice.member("delta").member("content").text
 		if first == "" && all.Len() == 0 {
 			first = t
 			continue

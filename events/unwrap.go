@@ -4,7 +4,7 @@ import "encoding/json"
 
 // maxLayers bounds how many wrappers are taken off an output. Honest ones have
 // three or four; each layer costs a pass over the rest, and this many over the
-// largest frame still take well under a second.
+// largest frame of a stream still take seconds only.
 const maxLayers = 10
 
 // output is a call's output with its wrappers taken off, and what they told.
@@ -39,9 +39,9 @@ func (o *output) unwrap(v value) {
 			}
 			return
 		case v.isText():
-			plain := v.text()
+			plain := v.text
 			next = wholeValue(plain)
-			if ok = next != ""; ok && len(plain) < len(v)-len(`""`) { // else it had no escapes
+			if ok = !next.isNull(); ok && len(plain) < len(v.raw)-len(`""`) { // else it had no escapes
 				o.own = plain
 			}
 		case v.isList():
@@ -97,7 +97,7 @@ func (m *message) set(key string, v value) {
 	case "error":
 		m.err = v
 	case "status":
-		m.status = v.text()
+		m.status = v.text
 	case "isError":
 		m.isError = v.isTrue()
 	}
@@ -107,10 +107,10 @@ func (m *message) set(key string, v value) {
 func (m *message) has() bool { return m.content.isText() || m.content.isList() }
 
 func (l *layer) read(object value) {
-	for m := object.members(); m.next(); {
-		switch v := m.value; m.key {
+	for key, v := range object.members() {
+		switch key {
 		case "__compose_tool_result":
-			l.size = v.text()
+			l.size = v.text
 		case "value":
 			l.value = v
 		case "text":
@@ -124,19 +124,19 @@ func (l *layer) read(object value) {
 		case "structuredContent":
 			l.structured = v
 		default:
-			l.set(m.key, v)
+			l.set(key, v)
 		}
-		l.answer.set(m.key, m.value)
-		l.foreign = l.foreign || !messageMember(m.key)
+		l.answer.set(key, v)
+		l.foreign = l.foreign || !messageMember(key)
 	}
 }
 
 func readMessage(object value) (msg message, callID string) {
-	for m := object.members(); m.next(); {
-		if m.key == "tool_call_id" {
-			callID = m.value.text()
+	for key, v := range object.members() {
+		if key == "tool_call_id" {
+			callID = v.text
 		}
-		msg.set(m.key, m.value)
+		msg.set(key, v)
 	}
 	return msg, callID
 }
@@ -161,7 +161,7 @@ func messageMember(key string) bool {
 func (l *layer) inner(out *output) (next value, ok bool) {
 	switch l.size {
 	case "compacted_json":
-		next, ok = l.value, l.value != ""
+		next, ok = l.value, l.value.raw != ""
 	case "truncated_text":
 		next, ok = l.text, l.text.isText()
 	case "truncated_json":
@@ -189,7 +189,7 @@ func (l *layer) inner(out *output) (next value, ok bool) {
 		}
 		return l.content, true
 	}
-	return "", false
+	return value{}, false
 }
 
 // blame notes the failure that a message or an MCP result tells of.
@@ -219,13 +219,13 @@ func (o *output) fail(err, content value) {
 		o.cause, _ = textParts(content)
 		return
 	}
-	o.cause = content.text()
+	o.cause = content.text
 }
 
 // result gives the output as a result: an object as it is, anything else as
 // the member output of one. The memory is the result's own.
 func (o *output) result() json.RawMessage {
-	v := replaceInvalid(string(o.value))
+	v := o.value.raw
 	switch {
 	case o.value.isObject() && len(v) > len(o.own)/2 && o.own != "": // of less, it would keep too much
 		return bytesOf(v)

@@ -1,25 +1,36 @@
 package events
 
 import (
+	"iter"
 	"math"
-	"strconv"
+
+	"github.com/tidwall/gjson"
 )
 
-// value is the JSON of one value in a frame that was checked, with no white
-// space around it; "" for none, which counts as null. Its methods look for no
-// faults; in JSON that is broken after all they find less, and nothing worse
-// happens.
+// value is one value in a frame that was checked, the zero value for none,
+// which counts as null. Its methods look for no faults; in JSON that is broken
+// after all they find less, and nothing worse happens.
 //
-// It is no gjson.Result because that is five times its size, copied twice for
-// each member, and has every text unquoted, needed or not: an end whose output
-// is JSON in a string would cost a quarter more, and an allocation.
-type value string
+// It has what we use of a gjson.Result, which is three times its size: an
+// output's layers hold many.
+type value struct {
+	raw  string // its JSON, with no white space around it
+	text string // a string's text, "" for any other kind
+}
+
+// parse reads one value; behind a string, anything may stand.
+func parse(raw string) value { return valueOf(gjson.Parse(raw)) }
+
+func valueOf(r gjson.Result) value { return value{r.Raw, r.Str} }
+
+// quoted gives text as a value.
+func quoted(s string) value { return value{view(appendQuoted(make([]byte, 0, len(s)+2), s)), s} }
 
 func (v value) kind() byte {
-	if v == "" {
+	if v.raw == "" {
 		return 'n'
 	}
-	return v[0]
+	return v.raw[0]
 }
 
 func (v value) isNull() bool   { return v.kind() == 'n' }
@@ -28,142 +39,51 @@ func (v value) isFalse() bool  { return v.kind() == 'f' }
 func (v value) isText() bool   { return v.kind() == '"' }
 func (v value) isList() bool   { return v.kind() == '[' }
 func (v value) isObject() bool { return v.kind() == '{' }
-func (v value) isNumber() bool { return v != "" && (v[0] == '-' || v[0] >= '0' && v[0] <= '9') }
-
-// text gives a string's text; any other kind counts as absent.
-func (v value) text() string {
-	if !v.isText() {
-		return ""
-	}
-	return unquote(string(v))
-}
+func (v value) isNumber() bool { return v.kind() == '-' || v.kind() >= '0' && v.kind() <= '9' }
 
 // count gives a number without its fraction, 0 for any other kind and for what
 // fits no 32 bits.
 func (v value) count() int {
-	n, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || !v.isNumber() || math.Abs(n) > math.MaxInt32 {
+	if !v.isNumber() {
+		return 0
+	}
+	n := gjson.Parse(v.raw).Num
+	if math.Abs(n) > math.MaxInt32 {
 		return 0
 	}
 	return int(n)
 }
 
-// quoted gives text as a value.
-func quoted(s string) value { return value(view(appendQuoted(make([]byte, 0, len(s)+2), s))) }
-
-// member gives an object's last member of that name.
+// member gives an object's last member of that name; a gjson path would give
+// the first.
 func (v value) member(name string) value {
 	var found value
-	for m := v.members(); m.next(); {
-		if m.key == name {
-			found = m.value
+	for key, m := range v.members() {
+		if key == name {
+			found = m
 		}
 	}
 	return found
 }
 
-// walk goes once through the members of an object or the elements of a list,
-// none for other kinds:
-//
-//	for m := v.members(); m.next(); {
-//		… m.key, m.value
-//	}
-type walk struct {
-	key   string
-	value value
-
-	rest  value
-	keyed bool
-}
-
-func (v value) members() walk {
-	if !v.isObject() {
-		return walk{}
-	}
-	return walk{rest: v[1:], keyed: true}
-}
-
-func (v value) elements() walk {
-	if !v.isList() {
-		return walk{}
-	}
-	return walk{rest: v[1:]}
-}
-
-func (w *walk) next() bool {
-	s := string(w.rest)
-	b := bytesOf(s)
-	i := skipBetween(b, 0)
-	if w.keyed && i < len(b) && b[i] == '"' {
-		end, plain := textEnd(b, i+1)
-		if w.key = s[i+1 : max(end-1, i+1)]; !plain {
-			w.key = unquote(s[i:end])
+// members goes once through the members of an object, none for other kinds.
+func (v value) members() iter.Seq2[string, value] {
+	return func(yield func(string, value) bool) {
+		if v.isObject() {
+			gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, m gjson.Result) bool {
+				return yield(key.Str, valueOf(m))
+			})
 		}
-		i = skipBetween(b, end)
 	}
-	if i >= len(b) || b[i] == ']' || b[i] == '}' {
-		w.rest = ""
-		return false
-	}
-	end := valueEnd(b, i)
-	w.value, w.rest = w.rest[i:end], w.rest[end:]
-	return true
 }
 
-// skipBetween gives the first index from i on that is neither white space nor
-// what stands between members and elements.
-func skipBetween(b []byte, i int) int {
-	for i < len(b) && (b[i] == ',' || b[i] == ':' || isSpace(b[i])) {
-		i++
-	}
-	return i
-}
-
-// valueEnd gives the index behind the value at i.
-func valueEnd(b []byte, i int) int {
-	switch b[i] {
-	case '"':
-		end, _ := textEnd(b, i+1)
-		return end
-	case '{', '[':
-	default:
-		for i < len(b) && b[i] != ',' && b[i] != ']' && b[i] != '}' && !isSpace(b[i]) {
-			i++
-		}
-		return i
-	}
-	for depth := 0; i < len(b); {
-		switch b[i] {
-		case '"':
-			i, _ = textEnd(b, i+1)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-		i++
-	}
-	return len(b)
-}
-
-// textEnd gives the index behind the string of which i is the first byte after
-// the quote; plain says that it has no escapes.
-func textEnd(b []byte, i int) (end int, plain bool) {
-	plain = true
-	for {
-		i = plainEnd(b, i)
-		for i < len(b) && b[i] == '\\' { // often one behind another
-			i, plain = i+2, false
-		}
-		if i >= len(b) {
-			return len(b), plain
-		}
-		i++
-		if b[i-1] == '"' {
-			return i, plain
+// elements is members for a list.
+func (v value) elements() iter.Seq[value] {
+	return func(yield func(value) bool) {
+		if v.isList() {
+			gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(_, e gjson.Result) bool {
+				return yield(valueOf(e))
+			})
 		}
 	}
 }

@@ -22,7 +22,7 @@ func FuzzValue(f *testing.F) {
 	f.Add(delegateEnd)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = trimSpace(b)
-		v := value(replaceInvalid(string(b)))
+		v := parse(replaceInvalid(string(b)))
 		if len(b) > maxDepth || !valid(b) {
 			explore(v)
 			return
@@ -33,19 +33,19 @@ func FuzzValue(f *testing.F) {
 
 // explore reads all of what may be broken.
 func explore(v value) {
-	_, _ = v.text(), v.count()
-	for m := v.members(); m.next(); {
-		explore(m.value)
+	_ = v.count()
+	for _, m := range v.members() {
+		explore(m)
 	}
-	for e := v.elements(); e.next(); {
-		explore(e.value)
+	for e := range v.elements() {
+		explore(e)
 	}
 }
 
 // compareValue compares a valid value with what the standard decoder reads.
 func compareValue(t *testing.T, v value) {
 	t.Helper()
-	d := json.NewDecoder(bytes.NewReader([]byte(v)))
+	d := json.NewDecoder(bytes.NewReader([]byte(v.raw)))
 	d.UseNumber()
 	token, err := d.Token()
 	if err != nil {
@@ -68,32 +68,32 @@ func compareValue(t *testing.T, v value) {
 			}
 			want = append(want, string(raw))
 		}
-		for m := v.members(); m.next(); {
-			got = append(got, m.key, string(m.value))
-			compareValue(t, m.value)
+		for key, m := range v.members() {
+			got = append(got, key, m.raw)
+			compareValue(t, m)
 		}
-		for e := v.elements(); e.next(); {
-			got = append(got, string(e.value))
-			compareValue(t, e.value)
+		for e := range v.elements() {
+			got = append(got, e.raw)
+			compareValue(t, e)
 		}
 		if !slices.Equal(got, want) || v.isObject() != (token == '{') || v.isList() != (token == '[') {
-			t.Fatalf("%s has %q, want %q", v, got, want)
+			t.Fatalf("%s has %q, want %q", v.raw, got, want)
 		}
 	case string:
-		if v.text() != token || !utf8.ValidString(token) {
-			t.Fatalf("%s is %q, want %q", v, v.text(), token)
+		if v.text != token || !utf8.ValidString(token) {
+			t.Fatalf("%s is %q, want %q", v.raw, v.text, token)
 		}
 	case json.Number:
-		if !v.isNumber() || string(v) != token.String() {
-			t.Fatalf("%s is %s", v, token)
+		if !v.isNumber() || v.raw != token.String() {
+			t.Fatalf("%s is %s", v.raw, token)
 		}
 	case bool:
 		if v.isTrue() != token || v.isFalse() == token {
-			t.Fatalf("%s is %t", v, token)
+			t.Fatalf("%s is %t", v.raw, token)
 		}
 	case nil:
 		if !v.isNull() {
-			t.Fatalf("%s is null", v)
+			t.Fatalf("%s is null", v.raw)
 		}
 	}
 }
