@@ -11,7 +11,7 @@ import (
 // which counts as null. Its methods look for no faults; in JSON that is broken
 // after all they find less, and nothing worse happens.
 //
-// It has what we use of a gjson.Result, which is three times its size: an
+// It has what we use of a gjson.Result, which is more than twice its size: an
 // output's layers hold many.
 type value struct {
 	raw  string // its JSON, with no white space around it
