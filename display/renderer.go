@@ -2,7 +2,6 @@ package display
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/swarmseal/swarmseal/events"
@@ -29,7 +28,7 @@ type Renderer struct {
 	calls *events.Tracker
 	added int // calls' size at most
 
-	begun map[int]moment    // of the open calls, by their start's sequence number
+	begun map[int]beginning // of the open calls, by their start's sequence number
 	names map[string]string // by wallet, EIP-55
 	runs  map[string]string // the agent of a child, by run key or sub id
 
@@ -44,6 +43,12 @@ type Renderer struct {
 // moment is when an event happened: by the sender's clock, and by ours. Either
 // may be zero.
 type moment struct{ sent, arrived time.Time }
+
+// beginning is when a call began, and the agent that was told last to be asked.
+type beginning struct {
+	moment
+	agent string
+}
 
 // since gives the time from an earlier moment, by one and the same clock; 0
 // where no clock has both.
@@ -61,7 +66,7 @@ func (m moment) since(earlier moment) time.Duration {
 func NewRenderer() *Renderer {
 	return &Renderer{
 		calls: new(events.Tracker),
-		begun: make(map[int]moment),
+		begun: make(map[int]beginning),
 		names: make(map[string]string),
 		runs:  make(map[string]string),
 	}
@@ -151,29 +156,23 @@ func (r *Renderer) full(subject string) string {
 	return name + " " + address
 }
 
-// pair adds a tool event to the calls. It gives the call of an end, and of a
-// start the call that it is of, with whether there was a start before it.
-func (r *Renderer) pair(te events.ToolEvent) (call events.Call, before bool) {
+// pair adds a tool event to the calls and gives the call that it is of. told
+// says that it is a start of which a line has told all that it says.
+func (r *Renderer) pair(te events.ToolEvent) (call events.Call, told bool) {
 	if r.added++; r.added > 2*maxCalls {
 		r.forget()
 	}
-	if te.Start && te.ToolCallID != "" {
-		for _, c := range r.calls.Open() {
-			before = before || c.ToolCallID == te.ToolCallID && c.ToolName == te.ToolName &&
-				(te.Agent() == "" || c.Agent == te.Agent())
-		}
+	call = r.calls.Add(r.seq, te)
+	switch known := r.begun[call.Start]; {
+	case !te.Start:
+	case call.Start == r.seq:
+		r.begun[r.seq] = beginning{r.last, te.Agent()}
+	case te.Agent() == "" || te.Agent() == known.agent:
+		told = call.ToolName == te.ToolName
+	default:
+		r.begun[call.Start] = beginning{known.moment, te.Agent()}
 	}
-	r.calls.Add(r.seq, te)
-	for _, c := range slices.Backward(r.calls.Calls()) {
-		switch r.seq {
-		case c.Start:
-			r.begun[r.seq] = r.last
-			return c, false
-		case c.End:
-			return c, false
-		}
-	}
-	return events.Call{}, before
+	return call, told
 }
 
 // forget drops the calls that ended, and of those that are open the oldest if
@@ -182,7 +181,7 @@ func (r *Renderer) pair(te events.ToolEvent) (call events.Call, before bool) {
 func (r *Renderer) forget() {
 	open := r.calls.Open()
 	open = open[max(0, len(open)-maxCalls):]
-	begun := make(map[int]moment, len(open))
+	begun := make(map[int]beginning, len(open))
 	r.calls = new(events.Tracker)
 	for _, c := range open {
 		r.calls.Add(c.Start, *c.StartEvent)
@@ -205,7 +204,7 @@ func (r *Renderer) running(now time.Time, limit int) (lines []Line, more int) {
 		}
 		at.arrived = now
 		l, _ := finish(r.started(*c.StartEvent))
-		l.Elapsed = at.since(r.begun[c.Start])
+		l.Elapsed = at.since(r.begun[c.Start].moment)
 		lines = append(lines, l)
 	}
 	return lines, more

@@ -79,6 +79,10 @@ func TestRendererLine(t *testing.T) {
 			start("swarm_delegate", `,"toolCallId":"1"`+askAuditor),
 			start("swarm_delegate", `,"toolCallId":"1"`+askAuditor),
 		}, []string{"→ asks an agent", "-", "→ asks 0xeDf8…93e8: audit …", "-"}},
+		{"a child's call that has its parent's id", []string{
+			start("swarm_delegate", `,"toolCallId":"1"`+askAuditor),
+			`{"type":"swarm_child_tool_start","depth":1,"subId":"s","toolName":"swarm_delegate","toolCallId":"1"` + askAuditor + `}`,
+		}, []string{"→ asks 0xeDf8…93e8: audit …", "  → a child asks 0xeDf8…93e8: audit …"}},
 		{"a delegation that timed out", []string{
 			end("swarm_delegate", `,"input":{"agentWallet":"`+auditor+`"},"output":{"error":"timeout","request_id":"r7","message":"ask again with r7"}`),
 		}, []string{"✗ 0xeDf8…93e8 timed out: ask again with r7"}},

@@ -14,12 +14,12 @@ const maxFound = 5
 
 // tool gives the line of an event of a known family.
 func (r *Renderer) tool(te events.ToolEvent) (Line, bool) {
-	call, before := r.pair(te)
+	call, told := r.pair(te)
 	if te.Delegates() && te.Display != nil {
 		r.name(te.Agent(), te.Display.Name) // of whatever kind: it is the agent's
 	}
 	if te.Start {
-		return r.started(te), !before
+		return r.started(te), !told
 	}
 	m := MetaOf(te)
 	if call.StartEvent != nil && !te.Delegates() && !te.Finds() {
@@ -30,7 +30,7 @@ func (r *Renderer) tool(te events.ToolEvent) (Line, bool) {
 		Who: r.child(te), Failed: te.Error != "",
 	}
 	if call.Start > 0 {
-		l.Elapsed = r.last.since(r.begun[call.Start])
+		l.Elapsed = r.last.since(r.begun[call.Start].moment)
 		delete(r.begun, call.Start)
 	}
 	if te.Delegates() {

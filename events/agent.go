@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/swarmseal/swarmseal/wallet"
-	"github.com/tidwall/gjson"
 )
 
 // pick chooses an agent among the texts that may name it: the first that is an
@@ -26,25 +25,45 @@ func (p *pick) offer(s string) {
 }
 
 func (p *pick) offerAll(n *names) {
-	for _, s := range n {
-		p.offer(s)
+	for i := range n {
+		if n[i] != "" {
+			p.offer(n[i])
+		}
 	}
 }
 
 // offerOutput offers what an unwrapped output names: its own members, or for a
 // find those of the first agent in its list.
-func (p *pick) offerOutput(v gjson.Result, t tool) {
+func (p *pick) offerOutput(out *output, t tool) {
+	var found pick
 	if t.act == actFind {
-		v = firstFound(v)
+		found.offerFirst(out)
+	} else {
+		found.offerAll(&out.layer.answer.names)
 	}
-	if !v.IsObject() {
-		return
+	if p.address == "" {
+		p.address = found.address
+	}
+	if p.text == "" {
+		p.text = found.text
+	}
+}
+
+// offerFirst offers what the first in a find's list of results names.
+func (p *pick) offerFirst(out *output) {
+	list := out.value
+	if list.isObject() {
+		if list = out.layer.answer.results; !list.isList() {
+			list = out.layer.answer.agents
+		}
 	}
 	var n names
-	v.ForEach(func(key, m gjson.Result) bool {
-		n.set(key.Str, m)
-		return true
-	})
+	for first := range list.elements() {
+		for key, v := range first.members() {
+			n.set(key, v)
+		}
+		break
+	}
 	p.offerAll(&n)
 }
 
@@ -55,33 +74,6 @@ func (p *pick) agent(t tool) string {
 		return p.address
 	}
 	return p.text
-}
-
-// firstFound gives the first element of a find's list of results.
-func firstFound(v gjson.Result) gjson.Result {
-	if v.IsObject() {
-		var results, agents gjson.Result
-		v.ForEach(func(key, m gjson.Result) bool {
-			switch key.Str {
-			case "results":
-				results = m
-			case "agents":
-				agents = m
-			}
-			return true
-		})
-		if v = results; !v.IsArray() {
-			v = agents
-		}
-	}
-	var first gjson.Result
-	if v.IsArray() {
-		v.ForEach(func(_, element gjson.Result) bool {
-			first = element
-			return false
-		})
-	}
-	return first
 }
 
 // checksum gives an address in its EIP-55 form and any other text as it is.

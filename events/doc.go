@@ -6,6 +6,9 @@
 //	for seq, frame := range frames { // from 1
 //		e := events.Decode(frame.ID, frame.Event, frame.Data)
 //		fmt.Print(e.Text()) // the answer, as it comes
+//		if e.Failed() {
+//			return errors.New(e.ErrorText())
+//		}
 //		te, err := events.ParseToolEvent(e)
 //		switch {
 //		case errors.Is(err, events.ErrNotToolEvent):
@@ -55,6 +58,26 @@
 // are taken off; [ToolEvent.Result] is always an object, with anything else
 // under its member output. What a wrapper or the output itself tells of a
 // failure becomes [ToolEvent.Error] even where the frame claims success.
+//
+// # How a run ends
+//
+// [Event.Terminal] tells whether an event ends its run and [Event.Failed]
+// whether by an error, which may come as an object without a type inside a
+// 200, alone or in a chunk of the answer:
+//
+//	data: {"error":{"message":"no credit","code":402}}
+//
+// [Event.ErrorText] and [Event.ErrorCode] say why. An event of [TypeGap] says
+// that some events between two ids are lost for good; the run goes on.
+//
+// # Arguments as a model writes them
+//
+// Before a call starts, its arguments may come in pieces, those of several
+// calls interleaved; [ArgumentJoiner] joins them:
+//
+//	data: {"type":"tool_args_delta","id":"c1","toolName":"swarm_delegate","argsDelta":"{\"task\":","index":0}
+//	data: {"type":"tool_args_delta","id":"c2","toolName":"swarm_delegate","argsDelta":"{\"task\":","index":1}
+//	data: {"type":"tool_args_delta","argsDelta":"\"Translate the menu\"}","index":0}
 //
 // # Bounds
 //

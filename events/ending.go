@@ -1,11 +1,5 @@
 package events
 
-import (
-	"bytes"
-
-	"github.com/tidwall/gjson"
-)
-
 // Terminal reports whether e tells how its run ended: done, stopped, an error
 // (see [Event.Failed]), a workflow's complete, or generation B's activity.run
 // with the status completed, failed or cancelled. It proves that the run is
@@ -43,40 +37,34 @@ func (e Event) Failed() bool {
 		return e.status() == "failed"
 	case TypeComplete:
 		object, _ := e.parsed()
-		return member(object, "success").Type == gjson.False || isError(member(object, "error"))
+		return object.member("success").isFalse() || isError(object.member("error"))
 	case "":
 		return e.untypedError()
 	}
 	return false
 }
 
-// untypedError reports whether the data of an event without a type has an
-// error. Most such events are chunks of an answer, so those that cannot spell
-// the member are told at memory speed.
+// untypedError reports whether an event without a type has an error. Decode
+// knows, at no cost: most such events are chunks of an answer.
 func (e Event) untypedError() bool {
-	if !bytes.Contains(e.Data, []byte(`"error"`)) && !bytes.Contains(e.Data, []byte(`\u00`)) {
-		return false
+	if e.object {
+		return e.hasError
 	}
 	object, _ := e.parsed()
-	return isError(member(object, "error"))
+	return isError(object.member("error"))
 }
 
 // isError reports whether an error member says that there is one.
-func isError(v gjson.Result) bool {
-	if !v.IsObject() {
-		return text(v) != ""
+func isError(v value) bool {
+	for range v.members() {
+		return true
 	}
-	has := false
-	v.ForEach(func(_, _ gjson.Result) bool {
-		has = true
-		return false
-	})
-	return has
+	return v.text != ""
 }
 
 func (e Event) status() string {
 	object, _ := e.parsed()
-	return text(member(object, "status"))
+	return object.member("status").text
 }
 
 // tellsError reports whether e has a cause to tell: it failed its run, or
@@ -130,52 +118,51 @@ func (e Event) ErrorCode() string {
 
 // reasons are the members of an event that tell of an error.
 type reasons struct {
-	err, payload             gjson.Result
+	err, payload             value
 	message, content, output string
 	code                     string
 }
 
-func (r *reasons) read(object gjson.Result) {
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (r *reasons) read(object value) {
+	for key, v := range object.members() {
+		switch key {
 		case "error":
 			r.err = v
 		case "payload":
 			r.payload = v
 		case "message":
-			r.message = text(v)
+			r.message = v.text
 		case "content":
-			r.content = text(v)
+			r.content = v.text
 		case "output":
-			r.output = text(v)
+			r.output = v.text
 		case "code":
 			r.code = codeText(v)
 		}
-		return true
-	})
+	}
 }
 
 func (r *reasons) text() string {
 	if cause, ok := readError(r.err, 0); ok && cause != "{}" {
 		return cause
 	}
-	if cause, ok := readError(member(r.payload, "error"), 0); ok && cause != "{}" {
+	if cause, ok := readError(r.payload.member("error"), 0); ok && cause != "{}" {
 		return cause
 	}
-	return firstOf(r.message, r.content, r.code, text(member(r.payload, "message")), r.output)
+	return firstOf(r.message, r.content, r.code, r.payload.member("message").text, r.output)
 }
 
 func (r *reasons) codes() string {
 	return firstOf(
-		codeText(member(r.err, "code")), r.code,
-		codeText(member(member(r.payload, "error"), "code")), codeText(member(r.payload, "code")),
+		codeText(r.err.member("code")), r.code,
+		codeText(r.payload.member("error").member("code")), codeText(r.payload.member("code")),
 	)
 }
 
 // codeText reads a code, which some systems have as a number.
-func codeText(v gjson.Result) string {
-	if v.Type == gjson.Number {
-		return v.Raw
+func codeText(v value) string {
+	if v.isNumber() {
+		return v.raw
 	}
-	return text(v)
+	return v.text
 }

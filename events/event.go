@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // Event is one event of a stream. Nothing of the frame is lost in it: an event
@@ -33,8 +31,9 @@ type Event struct {
 	Err error
 
 	// object says that Decode found Data to be one JSON object, so that no
-	// later function checks it again.
-	object bool
+	// later function checks it again; hasError, that this object has a member
+	// error that is one.
+	object, hasError bool
 }
 
 // MalformedError tells why a frame is broken.
@@ -79,61 +78,44 @@ func Decode(id, name string, data []byte) Event {
 			e.malformed()
 		}
 	case trimmed[0] == '{':
-		if !valid(trimmed) {
+		var t top
+		if !t.object(trimmed) {
 			e.malformed()
 			break
 		}
-		e.object = true
-		if t := typeMember(trimmed); t != "" {
-			e.Type = t
+		e.object, e.hasError = true, t.isError
+		var typ string
+		if t.spelt {
+			object := parse(view(trimmed))
+			typ, e.hasError = typeText(object.member("type")), isError(object.member("error"))
+		} else if t.typ > 0 {
+			typ = typeAt(trimmed[t.typ:])
+		}
+		if typ != "" {
+			e.Type = typ
 		}
 	}
 	return e
 }
 
-// typeMember gives the type of a valid object: its last member of that name,
-// "" where that is no text.
-func typeMember(object []byte) string {
-	if t, ok := soleType(object); ok {
-		return t
+// typeAt reads the type whose value data begins with.
+func typeAt(data []byte) string {
+	if data[0] != '"' {
+		return ""
 	}
-	var found string
-	gjson.Parse(view(object)).ForEach(func(key, v gjson.Result) bool {
-		if key.Str == "type" {
-			found = text(v)
-		}
-		return true
-	})
-	if known, ok := interned[found]; ok {
+	end := 1 + bytes.IndexByte(data[1:], '"')
+	if known, ok := interned[string(data[1:end])]; ok {
 		return known
 	}
-	return strings.Clone(replaceInvalid(found))
+	return typeText(parse(view(data)))
 }
 
-// soleType is typeMember for the frames that nearly all are: those that spell
-// type once, outside anything nested, with a known value, or not at all. It
-// saves a pass over every member; ok is false for any other frame.
-func soleType(object []byte) (t string, ok bool) {
-	name := []byte(`"type"`)
-	if bytes.Contains(object, []byte(`\u`)) { // which may spell it too
-		return "", false
+func typeText(v value) string {
+	typ := v.text
+	if known, ok := interned[typ]; ok {
+		return known
 	}
-	i := bytes.Index(object, name)
-	if i < 0 {
-		return "", true
-	}
-	before, after := object[1:i], object[i+len(name):]
-	if bytes.ContainsAny(before, "{[") || bytes.HasSuffix(before, []byte(`\`)) || bytes.Contains(after, name) {
-		return "", false
-	}
-	after, isMember := bytes.CutPrefix(trimSpace(after), []byte(":"))
-	value, isText := bytes.CutPrefix(trimSpace(after), []byte(`"`))
-	end := bytes.IndexByte(value, '"')
-	if !isMember || !isText || end < 0 {
-		return "", false
-	}
-	t, ok = interned[string(value[:end])]
-	return t, ok
+	return own(typ)
 }
 
 // malformed marks e as broken. The slow decoder is asked only here, for what

@@ -182,7 +182,7 @@ func TestUnquote(t *testing.T) {
 		if err := json.Unmarshal([]byte(s), &want); err != nil {
 			t.Fatal(err)
 		}
-		if got := unquote(s); got != want {
+		if got := parse(s).text; got != want {
 			t.Errorf("%s is %q, want %q", s, got, want)
 		}
 	}

@@ -79,3 +79,31 @@ func ExampleDecode() {
 	// malformed
 	// "message" frame of 42 bytes, at byte 42: unexpected end of JSON input; want one whole JSON value
 }
+
+// Two calls of one tool whose arguments come interleaved; only the first piece
+// of each has its id.
+func ExampleArgumentJoiner() {
+	chunk := `{"choices":[{"index":0,"delta":{"tool_calls":[%s]}}]}`
+	var joiner events.ArgumentJoiner
+	for _, piece := range []string{
+		`{"index":0,"id":"call_a","function":{"name":"swarm_delegate","arguments":""}}`,
+		`{"index":1,"id":"call_b","function":{"name":"swarm_delegate","arguments":"{\"task\":"}}`,
+		`{"index":0,"function":{"arguments":"{\"task\":\"draw a map\"}"}}`,
+		`{"index":1,"function":{"arguments":"\"find a boat\"}"}}`,
+	} {
+		calls, err := joiner.Add(events.Decode("", "message", fmt.Appendf(nil, chunk, piece)))
+		if err != nil {
+			fmt.Println("given up:", err)
+		}
+		for _, c := range calls {
+			if c.Done {
+				fmt.Println(c.ID, c.Name, c.Arguments)
+			}
+		}
+	}
+	fmt.Println("cut:", len(joiner.Open()))
+	// Output:
+	// call_a swarm_delegate {"task":"draw a map"}
+	// call_b swarm_delegate {"task":"find a boat"}
+	// cut: 0
+}

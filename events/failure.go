@@ -3,8 +3,6 @@ package events
 import (
 	"bytes"
 	"encoding/json"
-
-	"github.com/tidwall/gjson"
 )
 
 // What an error says that names no cause.
@@ -20,28 +18,25 @@ const maxErrors = 8
 // readError reads an error member: a text that is not empty, or an object by
 // its message, error (read the same way), reason or code, else its compact
 // JSON. ok is false for any other kind, which counts as absent.
-func readError(v gjson.Result, depth int) (cause string, ok bool) {
-	if v.Type == gjson.String {
-		return v.Str, v.Str != ""
-	}
-	if !v.IsObject() {
-		return "", false
+func readError(v value, depth int) (cause string, ok bool) {
+	if !v.isObject() {
+		cause = v.text
+		return cause, cause != ""
 	}
 	var message, reason, code string
-	var inner gjson.Result
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
+	var inner value
+	for key, m := range v.members() {
+		switch key {
 		case "message":
-			message = text(m)
+			message = m.text
 		case "error":
 			inner = m
 		case "reason":
-			reason = text(m)
+			reason = m.text
 		case "code":
-			code = text(m)
+			code = m.text
 		}
-		return true
-	})
+	}
 	if message != "" {
 		return message, true
 	}
@@ -54,56 +49,66 @@ func readError(v gjson.Result, depth int) (cause string, ok bool) {
 		return cause, true
 	}
 	var b bytes.Buffer
-	if json.Compact(&b, bytesOf(v.Raw)) != nil {
-		return v.Raw, true // not reached with checked JSON
+	if json.Compact(&b, bytesOf(v.raw)) != nil {
+		return v.raw, true // not reached with checked JSON
 	}
 	return b.String(), true
 }
 
-// ownFailure reads whether an unwrapped output itself says that the call
-// failed, and why ("" where it gives no cause).
-func ownFailure(v gjson.Result) (cause string, failed bool) {
-	if !v.IsObject() {
+// answer is what an unwrapped output says itself: whom it is from, and whether
+// the call failed.
+type answer struct {
+	names           names
+	results, agents value  // of a find
+	action          string // of remote_agent, its verb
+
+	unsuccessful, notOK                       bool
+	errorMessage, stopReason, message, reason string
+	beside                                    bool // it has more than an error and what goes with one
+}
+
+func (a *answer) set(key string, v value) {
+	switch key {
+	case "error", "status", "code", "details", "retryAfterMs", "request_id":
+		return
+	case "stopReason":
+		a.stopReason = v.text
+		return
+	case "message":
+		a.message = v.text
+		return
+	case "success":
+		a.unsuccessful = v.isFalse()
+	case "ok":
+		a.notOK = v.isFalse()
+	case "error_message":
+		a.errorMessage = v.text
+	case "reason":
+		a.reason = v.text
+	case "action":
+		a.action = v.text
+	case "results":
+		a.results = v
+	case "agents":
+		a.agents = v
+	default:
+		a.names.set(key, v)
+	}
+	a.beside = true
+}
+
+// failure tells whether an unwrapped output itself says that the call failed,
+// and why ("" where it gives no cause).
+func (o *output) failure() (cause string, failed bool) {
+	if !o.value.isObject() {
 		return "", false
 	}
-	var err gjson.Result
-	var errorMessage, stopReason, message, reason, status string
-	var unsuccessful, notOK, isError, beside bool
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
-		case "error":
-			err = m
-			return true
-		case "success":
-			unsuccessful = m.Type == gjson.False
-		case "ok":
-			notOK = m.Type == gjson.False
-		case "isError":
-			isError = m.Type == gjson.True
-		case "status":
-			status = text(m)
-			return true
-		case "error_message":
-			errorMessage = text(m)
-		case "reason":
-			reason = text(m)
-		case "stopReason":
-			stopReason = text(m)
-			return true
-		case "message":
-			message = text(m)
-			return true
-		case "code", "details", "retryAfterMs", "request_id":
-			return true
-		}
-		beside = true
-		return true
-	})
-	cause, given := readError(err, 0)
-	failed = unsuccessful || notOK || isError || status == "error" ||
-		given && !beside && cause != "{}"
+	l, a := &o.layer, &o.layer.answer
+	cause, given := readError(l.err, 0)
+	failed = a.unsuccessful || a.notOK || l.isError || l.status == "error" ||
+		given && !a.beside && cause != "{}"
 	if !failed {
 		return "", false
 	}
-	return firstOf(cause, errorMessage, stopReason, message, reason), true
+	return firstOf(cause, a.errorMessage, a.stopReason, a.message, a.reason), true
 }

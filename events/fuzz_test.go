@@ -200,10 +200,10 @@ func FuzzUnquote(f *testing.F) {
 		if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' || json.Unmarshal(quoted, &want) != nil {
 			return
 		}
-		if got := replaceInvalid(unquote(string(quoted))); got != want {
+		if got := replaceInvalid(parse(string(quoted)).text); got != want {
 			t.Fatalf("%s is %q, want %q", quoted, got, want)
 		}
-		if got := string(appendQuoted(nil, want)); json.Unmarshal([]byte(got), new(string)) != nil || unquote(got) != want {
+		if got := string(appendQuoted(nil, want)); json.Unmarshal([]byte(got), new(string)) != nil || parse(got).text != want {
 			t.Fatalf("%q is quoted as %s", want, got)
 		}
 	})
@@ -243,7 +243,10 @@ func FuzzTracker(f *testing.F) {
 		events := eventsOf(ops)
 		var tr Tracker
 		for i, te := range events {
-			tr.Add(i+1, te)
+			c := tr.Add(i+1, te)
+			if !slices.Contains(tr.Calls(), c) || c.Start != i+1 && c.End != i+1 && (!te.Start || c.ToolCallID != te.ToolCallID || c.End != 0) {
+				t.Fatalf("event %d, %+v, is given as of %+v", i+1, te, c)
+			}
 		}
 		seen := make(map[int]bool)
 		ends := 0

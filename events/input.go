@@ -2,8 +2,6 @@ package events
 
 import (
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // The members of an input that name the agent, and those that say what it is
@@ -62,9 +60,9 @@ func actionKey(key string) int {
 // names are an object's texts under the keys that name an agent.
 type names [nameKeys]string
 
-func (n *names) set(key string, v gjson.Result) {
+func (n *names) set(key string, v value) {
 	if i := nameKey(key); i >= 0 {
-		n[i] = text(v)
+		n[i] = v.text
 	}
 }
 
@@ -75,59 +73,51 @@ type input struct {
 	parts   string // the text parts, joined
 	own     string // the member that is the family's own key
 	plain   string // an input that is plain text, or what an invoke has without members
-	nested  gjson.Result
+	nested  value
 }
 
 // maxInputs bounds how many inputs may stand inside one another.
 const maxInputs = 8
 
 // read fills in from an input: an object, a JSON string of one, or plain text.
-func (in *input) read(v gjson.Result, t tool) {
+func (in *input) read(v value, t tool) {
 	for range maxInputs {
-		if v.Type == gjson.String {
-			object, ok := wholeValue(v.Str)
-			if !ok || !object.IsObject() {
-				in.plain = v.Str
+		if v.isText() {
+			plain := v.text
+			if v = wholeValue(plain); !v.isObject() {
+				in.plain = plain
 				return
 			}
-			v = object
 		}
-		if !v.IsObject() {
+		for key, m := range v.members() {
+			in.set(key, m, t)
+		}
+		if in.nested.isNull() || in.known(t) {
 			return
 		}
-		v.ForEach(func(key, member gjson.Result) bool {
-			in.set(key.Str, member, t)
-			return true
-		})
-		if in.nested.Type == gjson.Null || in.known(t) {
-			return
-		}
-		v, in.nested = in.nested, gjson.Result{}
+		v, in.nested = in.nested, value{}
 	}
 }
 
-func (in *input) set(key string, v gjson.Result, t tool) {
+func (in *input) set(key string, v value, t tool) {
 	if i := nameKey(key); i >= 0 {
-		in.names[i] = text(v)
+		in.names[i] = v.text
 	}
 	if i := actionKey(key); i >= 0 {
-		in.actions[i] = text(v)
+		in.actions[i] = v.text
 		return
 	}
 	switch key {
 	case "parts":
-		in.parts = ""
-		if v.IsArray() {
-			in.parts = inputParts(v)
-		}
+		in.parts = inputParts(v)
 	case "input":
-		in.nested = gjson.Result{}
-		if v.IsObject() || text(v) != "" {
+		in.nested = value{}
+		if v.isObject() || v.text != "" {
 			in.nested = v
 		}
 	case "model", "connector", "mode", "domain":
 		if key == familyKeys[t.family] {
-			in.own = text(v)
+			in.own = v.text
 		}
 	}
 }
@@ -151,18 +141,17 @@ func (in *input) action(t tool) string {
 // verb is what remote_agent is to do.
 func (in *input) verb() string { return in.actions[actionVerb] }
 
-func inputParts(list gjson.Result) string {
+func inputParts(list value) string {
 	var b strings.Builder
 	n := 0
-	list.ForEach(func(_, part gjson.Result) bool {
+	for part := range list.elements() {
 		if t, ok := textPart(part, true); ok {
 			if n++; n > 1 {
 				b.WriteByte('\n')
 			}
 			b.WriteString(t)
 		}
-		return true
-	})
+	}
 	return b.String()
 }
 
@@ -213,7 +202,7 @@ func (in *input) readInvoke(content string, t tool) (ok bool) {
 			unclosed++
 			continue
 		}
-		in.set(key, gjson.Result{Type: gjson.String, Str: strings.TrimSpace(after[:j])}, t)
+		in.set(key, quoted(strings.TrimSpace(after[:j])), t)
 		members++
 		rest = after[j+len(end):]
 	}
@@ -221,7 +210,7 @@ func (in *input) readInvoke(content string, t tool) (ok bool) {
 		in.plain = withoutName(body, t.name)
 		return true
 	}
-	if in.nested.Type == gjson.String && !in.known(t) {
+	if in.nested.isText() && !in.known(t) {
 		in.read(in.nested, t)
 	}
 	return true

@@ -1,14 +1,9 @@
 package events
 
 import (
-	"bytes"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxDepth bounds the nesting of a frame and of JSON inside its text. It is
@@ -31,14 +26,9 @@ func trimSpace(b []byte) []byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// valid reports whether b is one strict JSON value, not nested too deeply.
-func valid(b []byte) bool { return !tooDeep(b) && gjson.ValidBytes(b) }
-
+// tooDeep tells broken JSON that would be too deep if it were whole from any
+// other.
 func tooDeep(b []byte) bool {
-	// Counting brackets runs at memory speed and settles all honest frames.
-	if len(b) <= maxDepth || bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) <= maxDepth {
-		return false
-	}
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -63,16 +53,9 @@ func tooDeep(b []byte) bool {
 // text, or any part of it, is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// bytesOf is the reverse of view; the bytes must only be read.
+// bytesOf is the reverse of view; the bytes must only be read, unless nothing
+// else has them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
-// text gives a string's text; any other kind counts as absent.
-func text(v gjson.Result) string {
-	if v.Type == gjson.String {
-		return v.Str
-	}
-	return ""
-}
 
 func firstOf(texts ...string) string {
 	for _, t := range texts {
@@ -84,107 +67,51 @@ func firstOf(texts ...string) string {
 }
 
 // wholeValue reads text that is one JSON object, list or string, white space
-// around it aside. Other scalars stay text: "17" is an answer, not a number.
-func wholeValue(s string) (gjson.Result, bool) {
+// around it aside; none for any other. Other scalars stay text: "17" is an
+// answer, not a number.
+func wholeValue(s string) value {
 	b := trimSpace(bytesOf(s))
 	if len(b) < 2 {
-		return gjson.Result{}, false
+		return value{}
 	}
 	switch first, last := b[0], b[len(b)-1]; {
 	case first == '{' && last == '}', first == '[' && last == ']', first == '"' && last == '"':
 	default:
-		return gjson.Result{}, false
+		return value{}
 	}
 	if !valid(b) {
-		return gjson.Result{}, false
+		return value{}
 	}
-	if b[0] == '"' {
-		return gjson.Result{Type: gjson.String, Raw: view(b), Str: unquote(view(b))}, true
-	}
-	return gjson.Parse(view(b)), true
-}
-
-// unquote gives the text of a valid JSON string. It copies the stretches
-// between escapes whole, where gjson goes byte by byte: for JSON in a string in
-// a string the difference is most of the time.
-func unquote(quoted string) string {
-	s := quoted[1 : len(quoted)-1]
-	i := strings.IndexByte(s, '\\')
-	if i < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for ; i >= 0; i = strings.IndexByte(s, '\\') {
-		b = append(b, s[:i]...)
-		c := s[i+1]
-		s = s[i+2:]
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hexRune(s)
-			s = s[4:]
-			if utf16.IsSurrogate(r) {
-				pair := rune(utf8.RuneError)
-				if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
-					pair = utf16.DecodeRune(r, hexRune(s[2:]))
-				}
-				if r = pair; r != utf8.RuneError {
-					s = s[6:]
-				}
-			}
-			b = utf8.AppendRune(b, r)
-			continue
-		}
-		b = append(b, c)
-	}
-	return view(append(b, s...))
-}
-
-func hexRune(digits string) rune {
-	n, _ := strconv.ParseUint(digits[:4], 16, 16)
-	return rune(n)
+	return parse(view(b))
 }
 
 // textParts joins the texts of a content list by line feeds. all says that
 // every part is a text part and that there is at least one.
-func textParts(list gjson.Result) (joined string, all bool) {
+func textParts(list value) (joined string, all bool) {
 	var b strings.Builder
 	n := 0
 	all = true
-	list.ForEach(func(_, part gjson.Result) bool {
+	for part := range list.elements() {
 		t, ok := textPart(part, false)
 		if !ok {
 			all = false
-			return true
+			continue
 		}
 		if n++; n > 1 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(t)
-		return true
-	})
+	}
 	return b.String(), all && n > 0
 }
 
 // textPart reads {"type":"text","text":…}, or kind in place of type as A2A
 // has it. bare allows a part with neither, as A2A 1.0 has it; it is not for
 // outputs, where a list of {"text":…} may well be an answer.
-func textPart(part gjson.Result, bare bool) (string, bool) {
-	if !part.IsObject() {
-		return "", false
-	}
-	var kind, typ, body gjson.Result
-	part.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func textPart(part value, bare bool) (string, bool) {
+	var kind, typ, body value
+	for key, v := range part.members() {
+		switch key {
 		case "kind":
 			kind = v
 		case "type":
@@ -192,13 +119,12 @@ func textPart(part gjson.Result, bare bool) (string, bool) {
 		case "text":
 			body = v
 		}
-		return true
-	})
-	if body.Type != gjson.String {
+	}
+	if !body.isText() {
 		return "", false
 	}
-	named := firstOf(text(kind), text(typ))
-	return body.Str, named == "text" || bare && named == ""
+	named := firstOf(kind.text, typ.text)
+	return body.text, named == "text" || bare && named == ""
 }
 
 // appendQuoted appends s as a JSON string. encoding/json is not used because

@@ -3,19 +3,11 @@ package events
 import (
 	"encoding/json"
 	"errors"
-	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // ErrNotToolEvent says that an event is no start or end of a tool of a family
 // that we read. It is not a fault of the event.
 var ErrNotToolEvent = errors.New("events: not a tool event of a known family")
-
-// sharedFrame bounds the frames, in bytes, whose texts are parts of one copy
-// of the frame. That is one allocation for all, but keeps the whole frame in
-// memory with any of them; larger frames have each text copied.
-const sharedFrame = 4 << 10
 
 // maxRunKeyChain bounds Child.RunKeyChain. Swarms are a few levels deep; a
 // longer chain is no chain.
@@ -59,12 +51,7 @@ func ParseToolEvent(e Event) (ToolEvent, error) {
 	}
 
 	f := frame{start: start, isChild: child, isActivity: activity}
-	if len(data) <= sharedFrame {
-		f.shared = true
-		f.read(replaceInvalid(string(data)))
-	} else {
-		f.read(replaceInvalid(view(data)))
-	}
+	f.read(parse(replaceInvalid(view(data))))
 	if activity {
 		switch f.status {
 		case "pending", "running":
@@ -84,16 +71,16 @@ func ParseToolEvent(e Event) (ToolEvent, error) {
 // frame is what a tool frame of either generation has of the members that we
 // read. Members of an unexpected kind are zero.
 type frame struct {
-	start, isChild, isActivity, shared bool
+	start, isChild, isActivity bool
 
 	toolName, altName, tool string
 	callID                  string
-	input, output, err      gjson.Result
+	input, output, err      value
 	message, content        string
 	status                  string
 	failed                  bool
 	runID, olderRunID       string
-	display, target         gjson.Result
+	display, target         value
 	payload                 payload
 	kin                     kin
 }
@@ -101,7 +88,7 @@ type frame struct {
 // payload holds what generation B nests.
 type payload struct {
 	callID             string
-	input, output, err gjson.Result
+	input, output, err value
 	message            string
 }
 
@@ -111,20 +98,20 @@ type kin struct {
 	parentRunID, subID, runKey string
 	wallet                     string
 	depth                      int
-	runKeyChain                gjson.Result
+	runKeyChain                value
 }
 
-func (f *frame) read(object string) {
-	gjson.Parse(object).ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (f *frame) read(object value) {
+	for key, v := range object.members() {
+		switch key {
 		case "toolName":
-			f.toolName = text(v)
+			f.toolName = v.text
 		case "name":
-			f.altName = text(v)
+			f.altName = v.text
 		case "tool":
-			f.tool = text(v)
+			f.tool = v.text
 		case "toolCallId":
-			f.callID = text(v)
+			f.callID = v.text
 		case "input":
 			f.input = v
 		case "output":
@@ -132,40 +119,39 @@ func (f *frame) read(object string) {
 		case "error":
 			f.err = v
 		case "message":
-			f.message = text(v)
+			f.message = v.text
 		case "content":
-			f.content = text(v)
+			f.content = v.text
 		case "status":
-			f.status = text(v)
+			f.status = v.text
 		case "failed":
-			f.failed = v.Type == gjson.True
+			f.failed = v.isTrue()
 		case "runId":
-			f.runID = text(v)
+			f.runID = v.text
 		case "composeRunId":
-			f.olderRunID = text(v)
+			f.olderRunID = v.text
 		case "display":
 			f.display = v
 		case "target":
 			f.target = v
 		case "payload":
 			f.payload = payload{}
-			if f.isActivity && v.IsObject() {
+			if f.isActivity {
 				f.payload.read(v)
 			}
 		default:
 			if f.isChild {
-				f.kin.set(key.Str, v)
+				f.kin.set(key, v)
 			}
 		}
-		return true
-	})
+	}
 }
 
-func (p *payload) read(object gjson.Result) {
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (p *payload) read(object value) {
+	for key, v := range object.members() {
+		switch key {
 		case "toolCallId":
-			p.callID = text(v)
+			p.callID = v.text
 		case "input":
 			p.input = v
 		case "output":
@@ -173,31 +159,27 @@ func (p *payload) read(object gjson.Result) {
 		case "error":
 			p.err = v
 		case "message":
-			p.message = text(v)
+			p.message = v.text
 		}
-		return true
-	})
+	}
 }
 
-func (k *kin) set(key string, v gjson.Result) {
+func (k *kin) set(key string, v value) {
 	switch key {
 	case "rootRunId":
-		k.rootRunID = text(v)
+		k.rootRunID = v.text
 	case "rootComposeRunId":
-		k.olderRootRunID = text(v)
+		k.olderRootRunID = v.text
 	case "parentRunId":
-		k.parentRunID = text(v)
+		k.parentRunID = v.text
 	case "subId":
-		k.subID = text(v)
+		k.subID = v.text
 	case "runKey":
-		k.runKey = text(v)
+		k.runKey = v.text
 	case "agentWallet":
-		k.wallet = text(v)
+		k.wallet = v.text
 	case "depth":
-		k.depth = 0
-		if v.Type == gjson.Number {
-			k.depth = int(v.Int())
-		}
+		k.depth = v.count()
 	case "runKeyChain":
 		k.runKeyChain = v
 	}
@@ -209,14 +191,6 @@ func (f *frame) name() string {
 		name = readDisplay(f.target).Name
 	}
 	return name
-}
-
-// keep gives s memory that is not the frame's, unless that is shared.
-func (f *frame) keep(s string) string {
-	if f.shared {
-		return s
-	}
-	return strings.Clone(s)
 }
 
 // parse makes the tool event of a frame whose tool is of a family.
@@ -234,13 +208,14 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 	var ended bool
 	if !f.start {
 		if v, ok := f.outcome(); ok {
-			out, ended = unwrap(v), true
+			out.unwrap(v)
+			ended = true
 		}
 	}
 	if t.name == remoteAgent {
 		verb := firstOf(in.verb(), invoked.verb())
 		if verb == "" && !f.start {
-			verb = firstOf(text(member(out.value, "action")), "send")
+			verb = firstOf(out.layer.answer.action, "send")
 		}
 		if verb != "send" {
 			return ToolEvent{}, ErrNotToolEvent
@@ -255,11 +230,11 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 		Family:   t.family,
 		Start:    f.start,
 		ToolName: t.name,
-		Action:   f.keep(firstOf(display.Summary, target.Summary, in.action(t), invoked.action(t), content)),
-		Error:    f.keep(f.failure(&out)),
-		RunID:    f.keep(firstOf(f.runID, f.olderRunID)),
+		Action:   firstOf(display.Summary, target.Summary, in.action(t), invoked.action(t), content),
+		Error:    f.failure(&out),
+		RunID:    firstOf(f.runID, f.olderRunID),
 	}
-	te.ToolCallID = f.keep(firstOf(f.callID, f.payload.callID, out.callID))
+	te.ToolCallID = firstOf(f.callID, f.payload.callID, out.callID)
 	if ended {
 		te.Result = out.result()
 	}
@@ -271,7 +246,7 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 		p.offerAll(&in.names)
 		p.offerAll(&invoked.names)
 		if ended {
-			p.offerOutput(out.value, t)
+			p.offerOutput(&out, t)
 		}
 		te.Subject = p.agent(t)
 		if te.Subject == "" && t.act == actDelegate && f.isChild {
@@ -284,47 +259,44 @@ func (f *frame) parse(t tool) (ToolEvent, error) {
 	case FamilyCatalog:
 		te.Subject = firstOf(in.own, invoked.own)
 	}
-	te.Subject = f.keep(te.Subject)
 	if display.empty() {
 		display = target
-	}
-	if !display.empty() {
-		te.Display = f.keepDisplay(display)
 	}
 	if f.isChild {
 		te.Child = f.child()
 	}
+	te.keep(display)
 	return te, nil
 }
 
 // firstInput gives the first input of a kind that inputs have.
-func firstInput(inputs ...gjson.Result) gjson.Result {
+func firstInput(inputs ...value) value {
 	for _, v := range inputs {
-		if v.IsObject() || text(v) != "" {
+		if v.isObject() || v.text != "" {
 			return v
 		}
 	}
-	return gjson.Result{}
+	return value{}
 }
 
 // outcome gives what an ended call put out: its output, else the message that
 // stands in for it.
-func (f *frame) outcome() (gjson.Result, bool) {
-	for _, v := range [...]gjson.Result{f.output, f.payload.output} {
-		if v.Type != gjson.Null && (v.Type != gjson.String || v.Str != "") {
+func (f *frame) outcome() (value, bool) {
+	for _, v := range [...]value{f.output, f.payload.output} {
+		if !v.isNull() && v.raw != `""` {
 			return v, true
 		}
 	}
 	if m := firstOf(f.message, f.payload.message); m != "" {
-		return textValue(m), true
+		return quoted(m), true
 	}
-	return gjson.Result{}, false
+	return value{}, false
 }
 
 // failure gives why the call failed, "" where it did not. What the frame says
 // outright comes before what its output tells.
 func (f *frame) failure(out *output) string {
-	for _, v := range [...]gjson.Result{f.err, f.payload.err} {
+	for _, v := range [...]value{f.err, f.payload.err} {
 		if cause, ok := readError(v, 0); ok {
 			return cause
 		}
@@ -332,7 +304,7 @@ func (f *frame) failure(out *output) string {
 	if out.cause != "" {
 		return out.cause
 	}
-	cause, failed := ownFailure(out.value)
+	cause, failed := out.failure()
 	switch message := firstOf(f.message, f.payload.message); {
 	case cause != "":
 		return cause
@@ -347,72 +319,46 @@ func (f *frame) failure(out *output) string {
 func (f *frame) child() *Child {
 	k := &f.kin
 	c := &Child{
-		RootRunID:   f.keep(firstOf(k.rootRunID, k.olderRootRunID)),
-		ParentRunID: f.keep(k.parentRunID),
-		SubID:       f.keep(k.subID),
+		RootRunID:   firstOf(k.rootRunID, k.olderRootRunID),
+		ParentRunID: k.parentRunID,
+		SubID:       k.subID,
 		Depth:       k.depth,
-		AgentWallet: f.keep(checksum(k.wallet)),
-		RunKey:      f.keep(k.runKey),
+		AgentWallet: checksum(k.wallet),
+		RunKey:      k.runKey,
 	}
-	if k.runKeyChain.IsArray() {
-		k.runKeyChain.ForEach(func(_, v gjson.Result) bool {
-			if s := text(v); s != "" {
-				c.RunKeyChain = append(c.RunKeyChain, f.keep(s))
-			}
-			return len(c.RunKeyChain) < maxRunKeyChain
-		})
+	for key := range k.runKeyChain.elements() {
+		if len(c.RunKeyChain) == maxRunKeyChain {
+			break
+		}
+		if key.text != "" {
+			c.RunKeyChain = append(c.RunKeyChain, key.text)
+		}
 	}
 	return c
 }
 
 // readDisplay reads a display, or a target of generation B; zero where v is no
 // object. Its texts are parts of v.
-func readDisplay(v gjson.Result) Display {
+func readDisplay(v value) Display {
 	var d Display
-	if !v.IsObject() {
-		return d
-	}
-	v.ForEach(func(key, m gjson.Result) bool {
-		switch key.Str {
+	for key, m := range v.members() {
+		switch key {
 		case "kind":
-			d.Kind = text(m)
+			d.Kind = m.text
 		case "id":
-			d.ID = text(m)
+			d.ID = m.text
 		case "name":
-			d.Name = text(m)
+			d.Name = m.text
 		case "target":
-			d.Target = text(m)
+			d.Target = m.text
 		case "summary":
-			d.Summary = text(m)
+			d.Summary = m.text
 		case "details":
 			d.Details = nil
-			if m.Type != gjson.Null {
-				d.Details = json.RawMessage(m.Raw)
+			if !m.isNull() {
+				d.Details = json.RawMessage(m.raw)
 			}
 		}
-		return true
-	})
+	}
 	return d
-}
-
-func (f *frame) keepDisplay(d Display) *Display {
-	return &Display{
-		Kind: f.keep(d.Kind), ID: f.keep(d.ID), Name: f.keep(d.Name),
-		Target: f.keep(d.Target), Summary: f.keep(d.Summary), Details: d.Details,
-	}
-}
-
-// member gives the last member of that name, as all our reading does; a
-// gjson path would give the first.
-func member(object gjson.Result, name string) gjson.Result {
-	var found gjson.Result
-	if object.IsObject() {
-		object.ForEach(func(key, v gjson.Result) bool {
-			if key.Str == name {
-				found = v
-			}
-			return true
-		})
-	}
-	return found
 }

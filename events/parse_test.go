@@ -3,6 +3,8 @@ package events
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -215,9 +217,9 @@ func TestParseInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestParseLarge has a frame over the size whose texts share one copy.
+// TestParseLarge has more text than shares one piece of memory.
 func TestParseLarge(t *testing.T) {
-	task := strings.Repeat("x", 2*sharedFrame)
+	task := strings.Repeat("x", 2*sharedTexts)
 	data := []byte(`{"type":"tool_start","toolName":"delegate","input":{"agent":"a","task":"` + task + `"},"display":{"kind":"agent","details":{"n":1}}}`)
 	te, err := ParseToolEvent(Decode("", "message", data))
 	if err != nil {
@@ -283,10 +285,102 @@ func TestToolEventJSON(t *testing.T) {
 	}
 }
 
+// Whoever has a result may change it, as any slice of his own.
+func TestParseResultIsItsOwn(t *testing.T) {
+	for _, output := range []string{
+		`{"success":false,"error":"the cause","agent":"scout-7","tool_call_id":"c"}`,
+		`{"kwargs":{"content":"{\"agent\":\"scout-7\",\"ok\":false,\"reason\":\"the cause\"}","tool_call_id":"c"}}`,
+		`{"kwargs":{"content":[{"type":"text","text":"{\"agent\":\"scout-7\",\"padding\":\"` + strings.Repeat("x", 500) + `\"}"}],"status":"error","tool_call_id":"c"}}`,
+		`{"results":[{"agent":"scout-7"}],"isError":true,"content":"x"}`,
+		`{"isError":true,"content":"{` + strings.Repeat(" ", 500) + `}"}`,
+		`{"isError":true,"error":"the cause","kwargs":{"tool_call_id":"c"},"structuredContent":{"agent":"scout-7","padding":"` + strings.Repeat("x", 500) + `"}}`,
+	} {
+		for _, tool := range []string{"delegate", "agent_find"} {
+			for _, layered := range []string{output, string(appendQuoted(nil, output)), string(appendQuoted(nil, string(appendQuoted(nil, output))))} {
+				data := `{"type":"tool_end","toolName":"` + tool + `","runId":"r","output":` + layered + `,"display":{"kind":"k","details":[1]}}`
+				te, err := ParseToolEvent(Decode("", "message", []byte(data)))
+				if err != nil || te.Result == nil {
+					t.Fatal(te, err)
+				}
+				want := te
+				want.Error, want.Subject, want.ToolCallID, want.Action = strings.Clone(te.Error), strings.Clone(te.Subject), strings.Clone(te.ToolCallID), strings.Clone(te.Action)
+				display, _ := te.Display.appendJSON(nil)
+				for i := range te.Result {
+					te.Result[i] = '!'
+				}
+				te.Result = append(te.Result, "behind it"...)
+				after, _ := te.Display.appendJSON(nil)
+				if te.Error != want.Error || te.Subject != want.Subject || te.ToolCallID != want.ToolCallID || te.RunID != "r" || string(display) != string(after) {
+					t.Errorf("%s:\ngot  %+v\nwant %+v", data, te, want)
+				}
+			}
+		}
+	}
+}
+
+// A small answer in a large wrapper does not keep the wrapper in memory.
+func TestParseResultIsSmall(t *testing.T) {
+	wrapper := `{"artifact":"` + strings.Repeat("x", 1<<20) + `","content":{"a":1},"structuredContent":{"a":1}}`
+	data := append(appendQuoted([]byte(`{"type":"tool_end","toolName":"delegate","output":`), wrapper), '}')
+	e := Decode("", "message", data)
+	var kept []json.RawMessage
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		te, err := ParseToolEvent(e)
+		if err != nil || string(te.Result) != `{"a":1}` {
+			t.Fatalf("%+v, %v", te, err)
+		}
+		kept = append(kept, te.Result)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(kept)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 10<<20 {
+		t.Errorf("%d results of a few bytes keep %d bytes", len(kept), grown)
+	}
+}
+
 func TestAllocations(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() {
-		_, _ = ParseToolEvent(Decode("7", "message", delegateStart))
-	}); n > 3 {
-		t.Errorf("an ordinary frame takes %v allocations, want 3 at most", n)
+	for _, tt := range []struct{ name, data string }{
+		{"start", string(delegateStart)},
+		{"end", `{"type":"tool_end","toolName":"swarm_delegate","toolCallId":"call_7","output":{"success":true,"agentWallet":"` + lower + `","output":"No critical findings"},"display":{"kind":"agent","name":"Scout"}}`},
+		{"end with its output in a string", string(delegateEnd)},
+		{"end of generation B", `{"domain":"activity","type":"activity.tool","status":"completed","name":"swarm_delegate","target":{"kind":"agent","target":"` + lower + `"},"payload":{"toolCallId":"c7","output":{"n":1}}}`},
+	} {
+		data := []byte(tt.data)
+		if n := testing.AllocsPerRun(100, func() {
+			_, _ = ParseToolEvent(Decode("7", "message", data))
+		}); n > 3 {
+			t.Errorf("%s: %v allocations, want 3 at most", tt.name, n)
+		}
+	}
+}
+
+// The texts are the event's own, whatever of them there is and wherever they
+// are kept.
+func TestParseTextsAreItsOwn(t *testing.T) {
+	for _, summary := range []string{"", "s", strings.Repeat("s", 200), strings.Repeat("s", sharedTexts)} {
+		for _, display := range []string{``, `,"display":{"kind":"k","id":"i","name":"n","target":"t","summary":"` + summary + `"}`} {
+			data := []byte(`{"type":"swarm_child_tool_start","toolName":"delegate","toolCallId":"c","runId":"r","error":"e","input":{"agent":"a","task":"` + summary + `"},` +
+				`"rootRunId":"1","parentRunId":"2","subId":"3","runKey":"4","agentWallet":"5","runKeyChain":["6","7"]` + display + `}`)
+			te, err := ParseToolEvent(Decode("", "message", data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ToolEvent{
+				Family: FamilyAgent, Start: true, ToolName: "delegate", ToolCallID: "c", RunID: "r", Error: "e", Subject: "a", Action: summary,
+				Child: &Child{RootRunID: "1", ParentRunID: "2", SubID: "3", RunKey: "4", AgentWallet: "5", RunKeyChain: []string{"6", "7"}},
+			}
+			if display != "" {
+				want.Subject = "t"
+				want.Display = &Display{Kind: "k", ID: "i", Name: "n", Target: "t", Summary: summary}
+			}
+			clear(data)
+			if !reflect.DeepEqual(te, want) {
+				t.Errorf("got %+v, want %+v", te, want)
+			}
+		}
 	}
 }

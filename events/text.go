@@ -2,8 +2,6 @@ package events
 
 import (
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // Text gives the text of the assistant's answer that e adds: that of a
@@ -11,7 +9,7 @@ import (
 // other event. Joined in order they are the answer. Reasoning and the text of
 // child runs are not part of it.
 func (e Event) Text() string {
-	var read func(gjson.Result) string
+	var read func(value) string
 	switch e.Type {
 	case TypeTextDelta, TypeModelTextDelta:
 		read = deltaText
@@ -28,54 +26,53 @@ func (e Event) Text() string {
 }
 
 // parsed gives e's data where that is one JSON object.
-func (e Event) parsed() (gjson.Result, bool) {
+func (e Event) parsed() (value, bool) {
 	data := trimSpace(e.Data)
 	if len(data) == 0 || data[0] != '{' || !e.object && !valid(data) {
-		return gjson.Result{}, false
+		return value{}, false
 	}
-	return gjson.Parse(view(data)), true
+	return parse(view(data)), true
 }
 
 // own gives text memory that is not an event's data.
 func own(s string) string { return strings.Clone(replaceInvalid(s)) }
 
-func deltaText(object gjson.Result) string {
+func deltaText(object value) string {
 	if s := anyDelta(object); s != "" {
 		return s
 	}
-	return anyDelta(member(object, "payload"))
+	return anyDelta(object.member("payload"))
 }
 
-func anyDelta(object gjson.Result) string {
-	if !object.IsObject() {
-		return ""
-	}
-	var delta, txt, content string
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func anyDelta(object value) string {
+	var delta, txt, content value
+	for key, v := range object.members() {
+		switch key {
 		case "delta":
-			delta = text(v)
+			delta = v
 		case "text":
-			txt = text(v)
+			txt = v
 		case "content":
-			content = text(v)
+			content = v
 		}
-		return true
-	})
-	return firstOf(delta, txt, content)
+	}
+	return firstOf(delta.text, txt.text, content.text)
 }
 
 // chunkText joins the contents of all of a chunk's choices, not of the first
 // alone.
-func chunkText(chunk gjson.Result) string {
-	choices := member(chunk, "choices")
-	if !choices.IsArray() {
-		return ""
+func chunkText(chunk value) string {
+	var first string // nearly always the only one, which needs no copy
+	var all strings.Builder
+	for choice := range chunk.member("choices").elements() {
+		t := choice.member("delta").member("content").text
+		if first == "" && all.Len() == 0 {
+			first = t
+			continue
+		}
+		all.WriteString(first)
+		all.WriteString(t)
+		first = ""
 	}
-	var b strings.Builder
-	choices.ForEach(func(_, choice gjson.Result) bool {
-		b.WriteString(text(member(member(choice, "delta"), "content")))
-		return true
-	})
-	return b.String()
+	return first + all.String()
 }

@@ -92,12 +92,13 @@ type queueKey struct {
 }
 
 // Add takes the next event of the stream with its sequence number, which
-// counts from 1 and is used once.
-func (t *Tracker) Add(seq int, te ToolEvent) {
+// counts from 1 and is used once. It gives the call that the event is of, as
+// it now is: of a start that was told before, Start is another number; of an
+// end whose start was never seen, it is 0.
+func (t *Tracker) Add(seq int, te ToolEvent) Call {
 	s := t.scope(&te)
 	if te.Start {
-		t.start(s, seq, &te)
-		return
+		return t.start(s, seq, &te).Call
 	}
 	c := s.match(&te)
 	if c == nil {
@@ -110,6 +111,7 @@ func (t *Tracker) Add(seq int, te ToolEvent) {
 	c.ToolCallID = firstOf(c.ToolCallID, te.ToolCallID)
 	c.Agent = firstOf(te.Agent(), c.Agent)
 	c.Action = firstOf(c.Action, te.Action)
+	return c.Call
 }
 
 func (t *Tracker) add() *call {
@@ -118,7 +120,7 @@ func (t *Tracker) add() *call {
 	return c
 }
 
-func (t *Tracker) start(s *scope, seq int, te *ToolEvent) {
+func (t *Tracker) start(s *scope, seq int, te *ToolEvent) *call {
 	if c := s.byID[te.ToolCallID]; c != nil && te.ToolCallID != "" {
 		// The same call again: pending, then running, or a replay.
 		// Either may know what the other does not.
@@ -127,7 +129,7 @@ func (t *Tracker) start(s *scope, seq int, te *ToolEvent) {
 			c.agent, c.Agent = te.Agent(), te.Agent()
 			s.push(c, false)
 		}
-		return
+		return c
 	}
 	c := t.add()
 	c.Call = Call{
@@ -139,6 +141,7 @@ func (t *Tracker) start(s *scope, seq int, te *ToolEvent) {
 		s.byID[te.ToolCallID] = c
 	}
 	s.push(c, true)
+	return c
 }
 
 // Calls gives all calls in the order in which they were first seen.

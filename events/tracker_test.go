@@ -85,12 +85,25 @@ func TestTrackerCalls(t *testing.T) {
 		t.Error("no events: want no calls and none open")
 	}
 	start, end := side(true, "", "a"), side(false, "9", "b")
+	seq := 0
 	start.Action = "from the start"
 	end.Action, end.Error = "from the end", "failed"
-	tr.Add(1, side(true, "1", ""))
-	tr.Add(2, start)
-	tr.Add(3, side(false, "", "a"))
-	tr.Add(4, end)
+	for _, add := range []struct {
+		te                 ToolEvent
+		wantStart, wantEnd int
+		wantAgent          string
+	}{
+		{side(true, "1", ""), 1, 0, ""},
+		{start, 2, 0, "a"},
+		{side(false, "", "a"), 2, 3, "a"},
+		{end, 0, 4, "b"},
+		{side(true, "1", "c"), 1, 0, "c"}, // told again, and more of it
+	} {
+		seq++
+		if c := tr.Add(seq, add.te); c.Start != add.wantStart || c.End != add.wantEnd || c.Agent != add.wantAgent {
+			t.Errorf("event %d is of %+v, want %+v", seq, c, add)
+		}
+	}
 	calls := tr.Calls()
 	if open := tr.Open(); len(open) != 1 || open[0].Start != 1 {
 		t.Errorf("open %+v, want the first", open)
@@ -102,7 +115,7 @@ func TestTrackerCalls(t *testing.T) {
 		t.Errorf("end alone %+v", c)
 	}
 	got, err := json.Marshal(calls)
-	want := `[{"toolName":"delegate","toolCallId":"1","agent":"","start":1,"end":null},` +
+	want := `[{"toolName":"delegate","toolCallId":"1","agent":"c","start":1,"end":null},` +
 		`{"toolName":"delegate","toolCallId":"","agent":"a","start":2,"end":3},` +
 		`{"toolName":"delegate","toolCallId":"9","agent":"b","start":null,"end":4}]`
 	if err != nil || string(got) != want {

@@ -1,103 +1,116 @@
 package events
 
-import (
-	"encoding/json"
-
-	"github.com/tidwall/gjson"
-)
+import "encoding/json"
 
 // maxLayers bounds how many wrappers are taken off an output. Honest ones have
 // three or four; each layer costs a pass over the rest, and this many over the
-// largest frame still take well under a second.
+// largest frame of a stream still take seconds only.
 const maxLayers = 10
 
 // output is a call's output with its wrappers taken off, and what they told.
 type output struct {
-	value  gjson.Result
+	value  value
+	layer  layer  // what value has of the members that we read
 	callID string // kwargs.tool_call_id of a message
 	failed bool   // a layer said that the call failed
 	cause  string // why, in that layer's words
+
+	// own is the text, unquoted into memory of its own, that value is part
+	// of; "" where it is part of the frame. The result takes this memory, so
+	// that large outputs are not copied once more: whatever else is kept of
+	// an output is cloned.
+	own string
 }
 
 // unwrap takes off the wrappers around an output: JSON in a string, messages,
 // MCP results, lists of text parts and size wrappers, inside one another in
-// any order.
-func unwrap(v gjson.Result) output {
-	out := output{value: v}
+// any order. Each layer is read once, the last for its answer too.
+func (o *output) unwrap(v value) {
+	o.value = v
 	onlyStrings := true
-	for range maxLayers {
-		var next gjson.Result
-		ok := false
-		switch v := out.value; {
-		case v.Type == gjson.String:
-			next, ok = wholeValue(v.Str)
-		case v.IsArray():
+	for n := 0; ; n++ {
+		var next value
+		ok, cut := false, false
+		o.layer = layer{}
+		switch v := o.value; {
+		case n == maxLayers:
+			if v.isObject() {
+				o.layer.read(v)
+			}
+			return
+		case v.isText():
+			plain := v.text
+			next = wholeValue(plain)
+			if ok = !next.isNull(); ok && len(plain) < len(v.raw)-len(`""`) { // else it had no escapes
+				o.own = plain
+			}
+		case v.isList():
 			if joined, all := textParts(v); all {
-				next, ok = textValue(joined), true
+				next, ok = quoted(joined), true
+				o.own = ""
 			}
 			onlyStrings = false
-		case v.IsObject():
-			var l layer
-			l.read(v)
+		case v.isObject():
+			o.layer.read(v)
 			if onlyStrings {
-				out.callID = l.callID
+				o.callID = o.layer.callID
 			}
 			onlyStrings = false
-			if next, ok = l.inner(&out); ok && l.cut {
-				out.value = next
-				return out
-			}
+			next, ok = o.layer.inner(o)
+			cut = o.layer.cut
 		}
 		if !ok {
-			return out
+			return
 		}
-		out.value = next
+		o.value = next
+		if cut {
+			o.layer = layer{}
+			return
+		}
 	}
-	return out
 }
 
-// textValue is a JSON string without its JSON.
-func textValue(s string) gjson.Result { return gjson.Result{Type: gjson.String, Str: s} }
-
-// layer is what an object has of the members by which wrappers are known.
+// layer is what an object has of the members by which wrappers are known, and
+// of those by which an answer counts.
 type layer struct {
 	size                 string // __compose_tool_result
-	value, text, preview gjson.Result
+	value, text, preview value
 	kwargs, lcKwargs     message
 	message              // a bare message or an MCP result
-	structured           gjson.Result
+	structured           value
 	foreign              bool // has a member that neither a message nor an MCP result has
 	callID               string
 	cut                  bool // what is inside is text that was cut, so no JSON
+	answer               answer
 }
 
 type message struct {
-	content, err gjson.Result
+	content, err value
 	status       string
 	isError      bool
 }
 
-func (m *message) set(key string, v gjson.Result) {
+func (m *message) set(key string, v value) {
 	switch key {
 	case "content":
 		m.content = v
 	case "error":
 		m.err = v
 	case "status":
-		m.status = text(v)
+		m.status = v.text
 	case "isError":
-		m.isError = v.Type == gjson.True
+		m.isError = v.isTrue()
 	}
 }
 
 // has reports whether m has a content of a kind that messages have.
-func (m *message) has() bool { return m.content.Type == gjson.String || m.content.IsArray() }
+func (m *message) has() bool { return m.content.isText() || m.content.isList() }
 
-func (l *layer) read(object gjson.Result) {
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+func (l *layer) read(object value) {
+	for key, v := range object.members() {
+		switch key {
 		case "__compose_tool_result":
-			l.size = text(v)
+			l.size = v.text
 		case "value":
 			l.value = v
 		case "text":
@@ -111,24 +124,21 @@ func (l *layer) read(object gjson.Result) {
 		case "structuredContent":
 			l.structured = v
 		default:
-			l.set(key.Str, v)
+			l.set(key, v)
 		}
-		l.foreign = l.foreign || !messageMember(key.Str)
-		return true
-	})
+		l.answer.set(key, v)
+		l.foreign = l.foreign || !messageMember(key)
+	}
 }
 
-func readMessage(object gjson.Result) (m message, callID string) {
-	if object.IsObject() {
-		object.ForEach(func(key, v gjson.Result) bool {
-			if key.Str == "tool_call_id" {
-				callID = text(v)
-			}
-			m.set(key.Str, v)
-			return true
-		})
+func readMessage(object value) (msg message, callID string) {
+	for key, v := range object.members() {
+		if key == "tool_call_id" {
+			callID = v.text
+		}
+		msg.set(key, v)
 	}
-	return m, callID
+	return msg, callID
 }
 
 // messageMember reports whether a key is one that LangChain's and OpenAI's
@@ -148,14 +158,14 @@ func messageMember(key string) bool {
 
 // inner gives what the layer wraps; ok is false where it is no wrapper. It
 // notes in out what the layer tells of a failure.
-func (l *layer) inner(out *output) (next gjson.Result, ok bool) {
+func (l *layer) inner(out *output) (next value, ok bool) {
 	switch l.size {
 	case "compacted_json":
-		next, ok = l.value, l.value.Exists()
+		next, ok = l.value, l.value.raw != ""
 	case "truncated_text":
-		next, ok = l.text, l.text.Type == gjson.String
+		next, ok = l.text, l.text.isText()
 	case "truncated_json":
-		next, ok = l.preview, l.preview.Type == gjson.String
+		next, ok = l.preview, l.preview.isText()
 		l.cut = ok
 	}
 	if ok {
@@ -164,7 +174,7 @@ func (l *layer) inner(out *output) (next gjson.Result, ok bool) {
 		}
 		return next, true
 	}
-	bare := !l.foreign && (l.has() || l.structured.Exists() && l.structured.Type != gjson.Null)
+	bare := !l.foreign && (l.has() || !l.structured.isNull())
 	switch {
 	case l.kwargs.has():
 		l.blame(&l.kwargs, out)
@@ -174,12 +184,12 @@ func (l *layer) inner(out *output) (next gjson.Result, ok bool) {
 		return l.lcKwargs.content, true
 	case bare:
 		l.blame(&l.message, out)
-		if l.structured.Exists() && l.structured.Type != gjson.Null {
+		if !l.structured.isNull() {
 			return l.structured, true
 		}
 		return l.content, true
 	}
-	return gjson.Result{}, false
+	return value{}, false
 }
 
 // blame notes the failure that a message or an MCP result tells of.
@@ -196,7 +206,7 @@ func (l *layer) blame(m *message, out *output) {
 
 // fail records a layer's failure: its error, else the text of its content. The
 // outermost layer that gives a cause counts.
-func (o *output) fail(err, content gjson.Result) {
+func (o *output) fail(err, content value) {
 	o.failed = true
 	if o.cause != "" {
 		return
@@ -205,30 +215,25 @@ func (o *output) fail(err, content gjson.Result) {
 		o.cause = cause
 		return
 	}
-	if content.IsArray() {
+	if content.isList() {
 		o.cause, _ = textParts(content)
 		return
 	}
-	o.cause = text(content)
+	o.cause = content.text
 }
 
 // result gives the output as a result: an object as it is, anything else as
 // the member output of one. The memory is the result's own.
 func (o *output) result() json.RawMessage {
-	v := o.value
-	if v.IsObject() {
-		return json.RawMessage(replaceInvalid(trimRaw(v.Raw)))
+	v := o.value.raw
+	switch {
+	case o.value.isObject() && len(v) > len(o.own)/2 && o.own != "": // of less, it would keep too much
+		return bytesOf(v)
+	case o.value.isObject():
+		return json.RawMessage(v)
 	}
-	b := make([]byte, 0, len(`{"output":}`)+max(len(v.Raw), len(v.Str)+2))
+	b := make([]byte, 0, len(`{"output":}`)+len(v))
 	b = append(b, `{"output":`...)
-	if v.Raw == "" {
-		b = appendQuoted(b, v.Str)
-	} else {
-		b = append(b, replaceInvalid(trimRaw(v.Raw))...)
-	}
+	b = append(b, v...)
 	return append(b, '}')
 }
-
-// trimRaw drops white space around a value's JSON, which gjson leaves behind
-// a top-level one.
-func trimRaw(raw string) string { return view(trimSpace(bytesOf(raw))) }

@@ -16,8 +16,8 @@ type Reported struct {
 }
 
 // ParseReported reads an event as a worker may report it: an object with a
-// type, of at most MaxEventBytes. What tells of the run's end, of child runs, of
-// searches and of delegations is the server's own to write, in either
+// type, of at most MaxEventBytes. What tells of the run's end, of lost events, of
+// child runs, of searches and of delegations is the server's own to write, in either
 // generation of frames, so that no worker can forge or forget one: whoever
 // watches acts on those.
 func ParseReported(data []byte) (*Reported, error) {
@@ -35,7 +35,7 @@ func ParseReported(data []byte) (*Reported, error) {
 	case kind == "" || members == nil:
 		return nil, Errorf(CodeInvalid, `event %.40q: want an object with a "type"`, data)
 	case ev.Terminal(), kind == events.TypeReceipt, kind == events.TypeComposeReceipt,
-		kind == events.TypeDoneSentinel, strings.HasPrefix(kind, "swarm_child_"):
+		kind == events.TypeDoneSentinel, kind == events.TypeGap, strings.HasPrefix(kind, "swarm_child_"):
 		return nil, Errorf(CodeForbidden, "events of type %q are the server's own", kind)
 	case toolErr == nil && tool.Family == events.FamilyAgent:
 		return nil, Errorf(CodeForbidden, "tool events of %q are the server's own: it writes them for every search and delegation", tool.ToolName)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -137,10 +138,11 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 const stepBetweenTries = 250 * time.Millisecond
 
 // outcomeOf reads from a terminal event how a run ended that did not fail: one
-// that did ends its stream with an error.
+// that did ends its stream with an error, whatever the type of the event.
 func outcomeOf(e events.Event) error {
-	if e.Type == events.TypeStopped {
-		return swarm.Errorf(swarm.CodeCancelled, "%s", gjson.GetBytes(e.Data, "reason").String())
+	member := func(name string) string { return gjson.GetBytes(e.Data, name).String() }
+	if e.Type == events.TypeStopped || e.Type == events.TypeActivityRun && member("status") == "cancelled" {
+		return swarm.Errorf(swarm.CodeCancelled, "%s", cmp.Or(member("reason"), member("message"), "the run was cancelled"))
 	}
 	return nil
 }

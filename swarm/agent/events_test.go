@@ -176,6 +176,7 @@ func TestEmitRefuses(t *testing.T) {
 			{"a workflow's end", map[string]string{"type": "complete"}, "the server's own"},
 			{"the run's end, newer", map[string]string{"type": "activity.run", "status": "failed"}, "the server's own"},
 			{"a receipt", map[string]string{"type": "receipt"}, "the server's own"},
+			{"lost events", map[string]string{"type": "gap", "after": "1", "next": "9"}, "the server's own"},
 			{"an acknowledgement", map[string]string{"type": "ack"}, "the worker's own"},
 			{"a child's", map[string]string{"type": "swarm_child_done"}, "the server's own"},
 			{"a delegation", map[string]string{"type": "tool_start", "toolName": "swarm_delegate"}, "the server's own: it writes them"},
