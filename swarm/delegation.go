@@ -56,11 +56,15 @@ type Attachment struct {
 	Hash      wallet.Digest `json:"hash"`
 }
 
+func (a *Attachment) structHash() wallet.Digest {
+	return wallet.NewEncoder(attachmentType, 4).
+		String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
+}
+
 func hashAttachments(list []Attachment) []wallet.Digest {
 	hashes := make([]wallet.Digest, len(list))
-	for i, a := range list {
-		hashes[i] = wallet.NewEncoder(attachmentType, 4).
-			String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
+	for i := range list {
+		hashes[i] = list[i].structHash()
 	}
 	return hashes
 }
@@ -89,13 +93,17 @@ type Delegation struct {
 
 // Digest gives the digest that From signs, under a domain's separator.
 func (d *Delegation) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(delegationType, 16).
+	return wallet.TypedDigest(domain, d.structHash())
+}
+
+func (d *Delegation) structHash() wallet.Digest {
+	return wallet.NewEncoder(delegationType, 16).
 		Bytes32(d.TaskID).Bytes32(d.Root).Bytes32(d.Parent).
 		Uint64(uint64(d.Hop)).Uint64(uint64(d.MaxHops)).
 		Address(d.From).Address(d.To).Address(d.Server).
 		String(d.Skill).Bytes32(d.InputHash).Array(hashAttachments(d.Attachments)).
 		Address(d.Asset).Amount(d.MaxPrice).
-		Uint64(d.IssuedAt).Uint64(d.ExpiresAt).Bytes32(d.Nonce).Sum())
+		Uint64(d.IssuedAt).Uint64(d.ExpiresAt).Bytes32(d.Nonce).Sum()
 }
 
 // ID gives the delegation's id, 32 hex digits that name its run, too. It is
@@ -148,11 +156,15 @@ type Result struct {
 
 // Digest gives the digest that From signs.
 func (r *Result) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(resultType, 12).
+	return wallet.TypedDigest(domain, r.structHash())
+}
+
+func (r *Result) structHash() wallet.Digest {
+	return wallet.NewEncoder(resultType, 12).
 		Bytes32(r.Delegation).Bytes32(r.TaskID).Address(r.From).Address(r.To).
 		Uint64(uint64(r.Status)).Uint64(uint64(r.Seq)).Bool(r.Last).
 		Bytes32(r.OutputHash).Array(hashAttachments(r.Attachments)).Array(r.Children).
-		Amount(r.Price).Uint64(r.IssuedAt).Sum())
+		Amount(r.Price).Uint64(r.IssuedAt).Sum()
 }
 
 // Arrival is the server's own word on when a result came: it dates the result
@@ -166,8 +178,12 @@ type Arrival struct {
 
 // Digest gives the digest that Server signs.
 func (a *Arrival) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(arrivalType, 4).
-		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum())
+	return wallet.TypedDigest(domain, a.structHash())
+}
+
+func (a *Arrival) structHash() wallet.Digest {
+	return wallet.NewEncoder(arrivalType, 4).
+		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum()
 }
 
 // SignedDelegation is a delegation as it travels. Input is the task's text;

@@ -29,9 +29,13 @@ type Registration struct {
 
 // Digest gives the digest that Wallet and Owner sign.
 func (r *Registration) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, wallet.NewEncoder(registrationType, 10).
+	return wallet.TypedDigest(domain, r.structHash())
+}
+
+func (r *Registration) structHash() wallet.Digest {
+	return wallet.NewEncoder(registrationType, 10).
 		Address(r.Wallet).Address(r.Owner).Uint64(r.Seq).String(r.Endpoint).Bytes32(r.CardHash).
-		Address(r.Replaces).Bool(r.Active).Uint64(r.IssuedAt).Uint64(r.ExpiresAt).Bytes32(r.Nonce).Sum())
+		Address(r.Replaces).Bool(r.Active).Uint64(r.IssuedAt).Uint64(r.ExpiresAt).Bytes32(r.Nonce).Sum()
 }
 
 // SignedRegistration is a registration as it travels. Card is the card's JSON
@@ -112,13 +116,17 @@ func SessionOrigin(server wallet.Address) string { return "swarmseal:" + server.
 
 // Digest gives the digest that Wallet signs.
 func (s *Session) Digest(domain wallet.Digest) wallet.Digest {
+	return wallet.TypedDigest(domain, s.structHash())
+}
+
+func (s *Session) structHash() wallet.Digest {
 	scopes := make([]wallet.Digest, len(s.Scope))
 	for i, scope := range s.Scope {
 		scopes[i] = wallet.Keccak256([]byte(scope))
 	}
-	return wallet.TypedDigest(domain, wallet.NewEncoder(sessionType, 7).
+	return wallet.NewEncoder(sessionType, 7).
 		String(s.Origin).Address(s.Wallet).Address(s.SessionKey).Array(scopes).
-		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum())
+		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum()
 }
 
 // SignedSession is a session as it travels.
