@@ -192,6 +192,8 @@ type SignedDelegation struct {
 	Delegation Delegation       `json:"delegation"`
 	Signature  wallet.Signature `json:"signature"`
 	Input      string           `json:"input"`
+	// Session is there where its key signed, and not From's own.
+	Session *SignedSession `json:"session,omitempty"`
 }
 
 // SignedResult is a result as it travels. Output is the answer's text, or the
@@ -200,6 +202,8 @@ type SignedResult struct {
 	Result    Result           `json:"result"`
 	Signature wallet.Signature `json:"signature"`
 	Output    string           `json:"output"`
+	// Session is there where its key signed, and not From's own.
+	Session *SignedSession `json:"session,omitempty"`
 }
 
 // SignedArrival is an arrival as it travels.
@@ -221,7 +225,8 @@ func checkText(name, text, skill string, attachments []Attachment) error {
 	return nil
 }
 
-// SignDelegation fills in the hash of the input and signs.
+// SignDelegation fills in the hash of the input and signs, for s's address.
+// With a *SessionSigner, what it gives carries the session.
 func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, d Delegation, input string) (*SignedDelegation, error) {
 	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
 	if d.Attachments == nil {
@@ -234,10 +239,11 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, 
 	if err != nil {
 		return nil, err
 	}
-	return &SignedDelegation{Delegation: d, Signature: sig, Input: input}, nil
+	return &SignedDelegation{Delegation: d, Signature: sig, Input: input, Session: sessionOf(s)}, nil
 }
 
-// SignResult fills in the hash of the output and signs.
+// SignResult fills in the hash of the output and signs, for s's address. With
+// a *SessionSigner, what it gives carries the session.
 func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Result, output string) (*SignedResult, error) {
 	r.From, r.OutputHash = s.Address(), wallet.Keccak256([]byte(output))
 	if r.Attachments == nil {
@@ -253,11 +259,14 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 	if err != nil {
 		return nil, err
 	}
-	return &SignedResult{Result: r, Signature: sig, Output: output}, nil
+	return &SignedResult{Result: r, Signature: sig, Output: output, Session: sessionOf(s)}, nil
 }
 
 // SignArrival signs an arrival.
 func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Digest, a Arrival) (*SignedArrival, error) {
+	if err := ownKey(s); err != nil {
+		return nil, err
+	}
 	a.Server = s.Address()
 	sig, err := s.SignDigest(ctx, a.Digest(domain))
 	if err != nil {

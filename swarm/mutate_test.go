@@ -60,8 +60,8 @@ func leaves(tb testing.TB, text []byte) []leaf {
 
 // twoHops is small enough to try each of its bytes.
 var twoHops = []node{
-	{-1, user, coordinator, "Task.", "Done.", swarm.StatusCompleted, false, false},
-	{0, coordinator, scout, "Part.", "Late.", swarm.StatusCompleted, true, true},
+	{-1, user, coordinator, "Task.", "Done.", swarm.StatusCompleted, false, false, "", ""},
+	{0, coordinator, scout, "Part.", "Late.", swarm.StatusCompleted, true, true, "", ""},
 }
 
 // Change any byte of any value of a bundle, and it does not verify.

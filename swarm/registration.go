@@ -50,6 +50,9 @@ type SignedRegistration struct {
 
 // SignRegistration signs for an agent that is its own owner.
 func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Registration, card string) (*SignedRegistration, error) {
+	if err := ownKey(s); err != nil {
+		return nil, err
+	}
 	r.Wallet, r.Owner, r.CardHash = s.Address(), s.Address(), wallet.Keccak256([]byte(card))
 	sig, err := s.SignDigest(ctx, r.Digest(domain))
 	if err != nil {
@@ -90,82 +93,4 @@ func (s *SignedRegistration) Verify(domain wallet.Digest, now time.Time) (*Card,
 		return nil, Errorf(CodeInvalid, "card.wallet is %v; the registration is for %v", card.Wallet, r.Wallet)
 	}
 	return card, nil
-}
-
-// MaxSessionAge bounds expiresAt − issuedAt of a Session.
-const MaxSessionAge = 24 * time.Hour
-
-// ScopeWorker lets a session hold its wallet's inbox, post a run's events and
-// read what its wallet asked for. It is the one scope there is.
-const ScopeWorker = "worker"
-
-// Session signs a program in: the server gives a bearer token for the wallet.
-type Session struct {
-	Origin     string         `json:"origin"` // the server's address, as in SessionOrigin
-	Wallet     wallet.Address `json:"wallet"`
-	SessionKey wallet.Address `json:"sessionKey"` // zero: the wallet signs all messages itself
-	Scope      []string       `json:"scope"`
-	IssuedAt   uint64         `json:"issuedAt"`
-	ExpiresAt  uint64         `json:"expiresAt"`
-	Nonce      wallet.Digest  `json:"nonce"` // used once
-}
-
-// SessionOrigin is the Origin of a session with a server: bound to the
-// server's key rather than to a host name, which a program can't check.
-func SessionOrigin(server wallet.Address) string { return "swarmseal:" + server.String() }
-
-// Digest gives the digest that Wallet signs.
-func (s *Session) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, s.structHash())
-}
-
-func (s *Session) structHash() wallet.Digest {
-	scopes := make([]wallet.Digest, len(s.Scope))
-	for i, scope := range s.Scope {
-		scopes[i] = wallet.Keccak256([]byte(scope))
-	}
-	return wallet.NewEncoder(sessionType, 7).
-		String(s.Origin).Address(s.Wallet).Address(s.SessionKey).Array(scopes).
-		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum()
-}
-
-// SignedSession is a session as it travels.
-type SignedSession struct {
-	Session   Session          `json:"session"`
-	Signature wallet.Signature `json:"signature"`
-}
-
-// SignSession signs a session.
-func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, session Session) (*SignedSession, error) {
-	session.Wallet = s.Address()
-	sig, err := s.SignDigest(ctx, session.Digest(domain))
-	if err != nil {
-		return nil, err
-	}
-	return &SignedSession{Session: session, Signature: sig}, nil
-}
-
-// Verify checks bounds, time, origin and signature. Whether the nonce was
-// used before is the server's to know.
-func (s *SignedSession) Verify(domain wallet.Digest, origin string, now time.Time) error {
-	session := &s.Session
-	switch {
-	case session.Origin != origin:
-		return Errorf(CodeUnauthenticated, "session.origin is %q; this server's is %q", session.Origin, origin)
-	case !session.SessionKey.IsZero():
-		return Errorf(CodeInvalid, "session.sessionKey must be zero: this server takes no session keys")
-	case len(session.Scope) != 1 || session.Scope[0] != ScopeWorker:
-		return Errorf(CodeInvalid, "session.scope must be [%q]", ScopeWorker)
-	case session.IssuedAt > maxSafeInteger || session.ExpiresAt > maxSafeInteger:
-		return Errorf(CodeInvalid, "session: issuedAt and expiresAt are at most 2^53-1")
-	case session.ExpiresAt <= session.IssuedAt || session.ExpiresAt-session.IssuedAt > uint64(MaxSessionAge/time.Second):
-		return Errorf(CodeInvalid, "session: expiresAt must be 1 to %d s after issuedAt", MaxSessionAge/time.Second)
-	}
-	if err := CheckTime(session.IssuedAt, session.ExpiresAt, now); err != nil {
-		return err
-	}
-	if err := wallet.Verify(session.Wallet, session.Digest(domain), s.Signature); err != nil {
-		return Errorf(CodeSignature, "session: %v", err)
-	}
-	return nil
 }

@@ -328,7 +328,7 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := bundle.Verify(swarm.Expect{}); !r.Verified || !r.Hops[0].ByServer {
+	if r := bundle.Verify(swarm.Expect{}); !r.Verified || r.Hops[0].Custody != swarm.CustodyServer {
 		t.Errorf("report %+v", r)
 	}
 	closed := swarmtest.Start(t, func(c *server.Config) { c.Anonymous = false })
