@@ -144,3 +144,28 @@ func TestWeCheckPeers(t *testing.T) {
 		}
 	}
 }
+
+// What a browser would do with a bundle and a few lines of viem.
+func TestBrowserChecksBundle(t *testing.T) {
+	const script = `
+import fs from 'node:fs';
+import { check } from './browser.mjs';
+const types = JSON.parse(fs.readFileSync('types.json', 'utf8'));
+const bundles = JSON.parse(fs.readFileSync(0, 'utf8'));
+console.log(JSON.stringify(await Promise.all(bundles.map((b) => check(b, types).catch(() => false)))));`
+	good := string(marshal(t, build(t, realTree, change{})))
+	texts := []string{good}
+	for _, c := range [][2]string{
+		{`"Two broken links."`, `"No broken links."`}, // an answer
+		{`Find the broken`, `Mind the broken`},        // a task
+		{`84532`, `1`},                                // the chain
+		{`"hop": 2`, `"hop": 1`},                      // what was signed
+		{`"late": true`, `"late": false`},             // when it came
+	} {
+		texts = append(texts, strings.Replace(good, c[0], c[1], 1))
+	}
+	out := peer(t, []byte("["+strings.Join(texts, ",")+"]"), "--input-type=module", "-e", script)
+	if got, want := strings.TrimSpace(string(out)), "[true,false,false,false,false,false]"; got != want {
+		t.Errorf("checked %s, want %s", got, want)
+	}
+}
