@@ -44,6 +44,10 @@
 // and [SignSession]. A signature is never an identity: key by digests, or by
 // [Delegation.ID], which is made of sender and nonce.
 //
+// A registration follows another of the same wallet with a higher seq alone
+// ([Registration.CheckNext]); a new wallet takes over an agent with the
+// signature of whoever owned it ([SignedRegistration.CheckReplaces]).
+//
 // Documents are read strictly; see [DecodeStrict].
 //
 // # What verification shows

@@ -134,6 +134,7 @@ func (s *SignedRegistration) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		member{name: "registration", into: &s.Registration},
 		member{name: "signature", into: &s.Signature},
 		member{name: "ownerSignature", into: given{&s.OwnerSignature}, optional: true},
+		member{name: "replacedSignature", into: given{&s.ReplacedSignature}, optional: true},
 		member{name: "card", into: &s.Card},
 	)
 }
