@@ -16,9 +16,9 @@ const (
 	DomainVersion = "1"
 )
 
-// Domain gives the separator of Swarmseal's domain on a chain.
-func Domain(chainID uint64) wallet.Digest {
-	return wallet.Domain{Name: DomainName, Version: DomainVersion, ChainID: chainID}.Separator()
+// Domain gives Swarmseal's domain on a chain.
+func Domain(chainID uint64) wallet.Domain {
+	return wallet.NewDomain(DomainName, DomainVersion, chainID)
 }
 
 // The types that are signed, as EIP-712 encodes them. They are compiled in:
@@ -56,7 +56,7 @@ type Attachment struct {
 	Hash      wallet.Digest `json:"hash"`
 }
 
-func (a *Attachment) structHash() wallet.Digest {
+func (a *Attachment) hash() wallet.Digest {
 	return wallet.NewEncoder(attachmentType, 4).
 		String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
 }
@@ -64,7 +64,7 @@ func (a *Attachment) structHash() wallet.Digest {
 func hashAttachments(list []Attachment) []wallet.Digest {
 	hashes := make([]wallet.Digest, len(list))
 	for i := range list {
-		hashes[i] = list[i].structHash()
+		hashes[i] = list[i].hash()
 	}
 	return hashes
 }
@@ -91,12 +91,16 @@ type Delegation struct {
 	Nonce       wallet.Digest  `json:"nonce"`     // unique for From until ExpiresAt and the skew
 }
 
-// Digest gives the digest that From signs, under a domain's separator.
-func (d *Delegation) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, d.structHash())
+// Digest gives the digest that From signs, in a domain.
+func (d *Delegation) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), d.hash())
 }
 
-func (d *Delegation) structHash() wallet.Digest {
+func (d *Delegation) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, delegationTypeText, d.hash(), d)
+}
+
+func (d *Delegation) hash() wallet.Digest {
 	return wallet.NewEncoder(delegationType, 16).
 		Bytes32(d.TaskID).Bytes32(d.Root).Bytes32(d.Parent).
 		Uint64(uint64(d.Hop)).Uint64(uint64(d.MaxHops)).
@@ -155,11 +159,15 @@ type Result struct {
 }
 
 // Digest gives the digest that From signs.
-func (r *Result) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, r.structHash())
+func (r *Result) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), r.hash())
 }
 
-func (r *Result) structHash() wallet.Digest {
+func (r *Result) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, resultTypeText, r.hash(), r)
+}
+
+func (r *Result) hash() wallet.Digest {
 	return wallet.NewEncoder(resultType, 12).
 		Bytes32(r.Delegation).Bytes32(r.TaskID).Address(r.From).Address(r.To).
 		Uint64(uint64(r.Status)).Uint64(uint64(r.Seq)).Bool(r.Last).
@@ -177,11 +185,15 @@ type Arrival struct {
 }
 
 // Digest gives the digest that Server signs.
-func (a *Arrival) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, a.structHash())
+func (a *Arrival) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), a.hash())
 }
 
-func (a *Arrival) structHash() wallet.Digest {
+func (a *Arrival) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, arrivalTypeText, a.hash(), a)
+}
+
+func (a *Arrival) hash() wallet.Digest {
 	return wallet.NewEncoder(arrivalType, 4).
 		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum()
 }
@@ -227,7 +239,7 @@ func checkText(name, text, skill string, attachments []Attachment) error {
 
 // SignDelegation fills in the hash of the input and signs, for s's address.
 // With a *SessionSigner, what it gives carries the session.
-func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, d Delegation, input string) (*SignedDelegation, error) {
+func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Domain, d Delegation, input string) (*SignedDelegation, error) {
 	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
 	if d.Attachments == nil {
 		d.Attachments = []Attachment{}
@@ -235,7 +247,7 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, 
 	if err := checkText("input", input, d.Skill, d.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.SignDigest(ctx, d.Digest(domain))
+	sig, err := s.Sign(ctx, d.message(domain))
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +256,7 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Digest, 
 
 // SignResult fills in the hash of the output and signs, for s's address. With
 // a *SessionSigner, what it gives carries the session.
-func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Result, output string) (*SignedResult, error) {
+func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Result, output string) (*SignedResult, error) {
 	r.From, r.OutputHash = s.Address(), wallet.Keccak256([]byte(output))
 	if r.Attachments == nil {
 		r.Attachments = []Attachment{}
@@ -255,7 +267,7 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 	if err := checkText("output", output, "", r.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.SignDigest(ctx, r.Digest(domain))
+	sig, err := s.Sign(ctx, r.message(domain))
 	if err != nil {
 		return nil, err
 	}
@@ -263,12 +275,12 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Re
 }
 
 // SignArrival signs an arrival.
-func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Digest, a Arrival) (*SignedArrival, error) {
+func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Domain, a Arrival) (*SignedArrival, error) {
 	if err := ownKey(s); err != nil {
 		return nil, err
 	}
 	a.Server = s.Address()
-	sig, err := s.SignDigest(ctx, a.Digest(domain))
+	sig, err := s.Sign(ctx, a.message(domain))
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ var imports = []struct {
 	why     string
 }{
 	{"wallet", "", "who someone is depends on nothing: signatures are checked by programs that have nothing else of ours"},
+	{"wallet/external", "wallet", "keys kept elsewhere are for whoever has a wallet, with or without a swarm"},
 	{"events", "wallet", "what a stream says is pure: bytes in, values out, whoever brings the bytes"},
 	{"stream", "wallet events", "streams are read by programs that know nothing of delegation, such as clients of Compose"},
 	{"display", "wallet events", "what is shown is made of events, wherever they come from: no network, no swarm"},
@@ -45,14 +46,14 @@ var bans = []struct {
 	what string // import paths; one that ends with a slash stands for all below it
 	why  string
 }{
-	{"wallet events stream display swarm swarm/client swarm/agent swarm/discovery examples/",
+	{"wallet wallet/external events stream display swarm swarm/client swarm/agent swarm/discovery examples/",
 		"github.com/nats-io/ " + module + "swarm/internal/engine " + module + "swarm/server",
 		"the engine adds 11 MB to a program: the SDK must not"},
 	{"wallet events display swarm swarm/discovery", "net/http crypto/tls",
 		"they do no HTTP: whoever verifies a receipt or parses a recorded stream links no client and no server"},
-	{"wallet events stream display swarm swarm/client swarm/agent swarm/discovery swarm/server swarm/internal/engine examples/",
+	{"wallet wallet/external events stream display swarm swarm/client swarm/agent swarm/discovery swarm/server swarm/internal/engine examples/",
 		module + "swarm/swarmtest testing", "test helpers do not belong in programs"},
-	{"wallet events swarm swarm/discovery", "os/exec", "rules start no processes"},
+	{"wallet wallet/external events swarm swarm/discovery", "os/exec", "rules start no processes"},
 }
 
 // direct bans what only one package may import itself.

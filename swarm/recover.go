@@ -19,7 +19,7 @@ func (s *SignedDelegation) signing(digest wallet.Digest) signing {
 
 // CheckSigner reports whether From signed the delegation, whose digest is
 // given, or the key of a session that From signed for that.
-func (s *SignedDelegation) CheckSigner(domain, digest wallet.Digest) error {
+func (s *SignedDelegation) CheckSigner(domain wallet.Domain, digest wallet.Digest) error {
 	signing := s.signing(digest)
 	if _, err := signing.check(wallet.Recover); err != nil {
 		return Errorf(CodeSignature, "delegation: %v", err)
@@ -32,7 +32,7 @@ func (s *SignedDelegation) CheckSigner(domain, digest wallet.Digest) error {
 
 // signing gives what is to be checked of the result's signature: by whom d
 // asks, for the server that d names.
-func (s *SignedResult) signing(domain wallet.Digest, d *Delegation) signing {
+func (s *SignedResult) signing(domain wallet.Domain, d *Delegation) signing {
 	return signing{
 		signer: d.To, digest: s.Result.Digest(domain), signature: s.Signature, session: s.Session,
 		scope: ScopeAnswer, server: d.Server, issuedAt: s.Result.IssuedAt,

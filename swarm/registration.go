@@ -38,11 +38,15 @@ type Registration struct {
 }
 
 // Digest gives the digest that Wallet and Owner sign.
-func (r *Registration) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, r.structHash())
+func (r *Registration) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), r.hash())
 }
 
-func (r *Registration) structHash() wallet.Digest {
+func (r *Registration) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, registrationTypeText, r.hash(), r)
+}
+
+func (r *Registration) hash() wallet.Digest {
 	return wallet.NewEncoder(registrationType, 10).
 		Address(r.Wallet).Address(r.Owner).Uint64(r.Seq).String(r.Endpoint).Bytes32(r.CardHash).
 		Address(r.Replaces).Bool(r.Active).Uint64(r.IssuedAt).Uint64(r.ExpiresAt).Bytes32(r.Nonce).Sum()
@@ -63,7 +67,7 @@ type SignedRegistration struct {
 
 // SignRegistration signs for an agent. Where r.Owner is zero, the agent is its
 // own owner; else SignOwner adds the owner's signature.
-func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest, r Registration, card string) (*SignedRegistration, error) {
+func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Registration, card string) (*SignedRegistration, error) {
 	if err := ownKey(s); err != nil {
 		return nil, err
 	}
@@ -71,7 +75,7 @@ func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest
 	if r.Owner.IsZero() {
 		r.Owner = r.Wallet
 	}
-	sig, err := s.SignDigest(ctx, r.Digest(domain))
+	sig, err := s.Sign(ctx, r.message(domain))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Digest
 
 // SignOwner adds the owner's signature. An agent that is its own owner needs
 // none.
-func (s *SignedRegistration) SignOwner(ctx context.Context, owner wallet.Signer, domain wallet.Digest) error {
+func (s *SignedRegistration) SignOwner(ctx context.Context, owner wallet.Signer, domain wallet.Domain) error {
 	r := &s.Registration
 	if err := ownKey(owner); err != nil {
 		return err
@@ -89,7 +93,7 @@ func (s *SignedRegistration) SignOwner(ctx context.Context, owner wallet.Signer,
 	case r.Wallet:
 		return Errorf(CodeInvalid, "%v is its own owner, and has signed", r.Wallet)
 	case r.Owner:
-		sig, err := owner.SignDigest(ctx, r.Digest(domain))
+		sig, err := owner.Sign(ctx, r.message(domain))
 		s.OwnerSignature = sig
 		return err
 	}
@@ -98,7 +102,7 @@ func (s *SignedRegistration) SignOwner(ctx context.Context, owner wallet.Signer,
 
 // SignReplaced adds the signature of the owner of the agent that is replaced.
 // It is needed where that is neither the wallet nor the owner of the new one.
-func (s *SignedRegistration) SignReplaced(ctx context.Context, owner wallet.Signer, domain wallet.Digest) error {
+func (s *SignedRegistration) SignReplaced(ctx context.Context, owner wallet.Signer, domain wallet.Domain) error {
 	r := &s.Registration
 	if err := ownKey(owner); err != nil {
 		return err
@@ -109,7 +113,7 @@ func (s *SignedRegistration) SignReplaced(ctx context.Context, owner wallet.Sign
 	case owner.Address() == r.Wallet || owner.Address() == r.Owner:
 		return Errorf(CodeInvalid, "%v signs the registration itself, which is enough", owner.Address())
 	}
-	sig, err := owner.SignDigest(ctx, r.Digest(domain))
+	sig, err := owner.Sign(ctx, r.message(domain))
 	s.ReplacedSignature = sig
 	return err
 }
@@ -147,7 +151,7 @@ func checkEndpoint(text string) error {
 // Verify checks bounds, time, signatures and the card's hash, and gives the
 // card. Whether it may follow what is kept of the wallet is CheckNext's to say,
 // and whether it may replace another, CheckReplaces'.
-func (s *SignedRegistration) Verify(domain wallet.Digest, now time.Time) (*Card, error) {
+func (s *SignedRegistration) Verify(domain wallet.Domain, now time.Time) (*Card, error) {
 	r := &s.Registration
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -186,7 +190,7 @@ func (s *SignedRegistration) Verify(domain wallet.Digest, now time.Time) (*Card,
 // CheckNext reports whether r may follow kept, the latest registration that is
 // kept of the same wallet, or is the very same again, as a retry sends it. An
 // old one that somebody replays is a conflict.
-func (r *Registration) CheckNext(domain wallet.Digest, kept *Registration) (again bool, err error) {
+func (r *Registration) CheckNext(domain wallet.Domain, kept *Registration) (again bool, err error) {
 	switch {
 	case r.Wallet != kept.Wallet:
 		return false, Errorf(CodeInvalid, "registration.wallet is %v; the one before is %v's", r.Wallet, kept.Wallet)
@@ -206,7 +210,7 @@ func (r *Registration) CheckNext(domain wallet.Digest, kept *Registration) (agai
 // latest one that is kept of the wallet that it names: whoever owned that must
 // have signed, as the wallet or owner of the new one, which Verify checks, or
 // besides. seq goes on rising.
-func (s *SignedRegistration) CheckReplaces(domain wallet.Digest, old *Registration) error {
+func (s *SignedRegistration) CheckReplaces(domain wallet.Domain, old *Registration) error {
 	r := &s.Registration
 	switch {
 	case r.Replaces.IsZero() || r.Replaces != old.Wallet:

@@ -42,12 +42,12 @@ type RuleCheck struct {
 
 // Check applies every rule that stands between a result and the delegation
 // that it answers, whose digest is given, save those about time and children.
-func (s *SignedResult) Check(domain wallet.Digest, d *Delegation, delegation wallet.Digest) []RuleCheck {
+func (s *SignedResult) Check(domain wallet.Domain, d *Delegation, delegation wallet.Digest) []RuleCheck {
 	checks, _ := s.check(wallet.Recover, domain, d, delegation)
 	return checks
 }
 
-func (s *SignedResult) check(r recoverer, domain wallet.Digest, d *Delegation, delegation wallet.Digest) ([]RuleCheck, Custody) {
+func (s *SignedResult) check(r recoverer, domain wallet.Domain, d *Delegation, delegation wallet.Digest) ([]RuleCheck, Custody) {
 	signing := s.signing(domain, d)
 	custody, err := signing.check(r)
 	checks := append(make([]RuleCheck, 0, 6), RuleCheck{RuleResultSignature, err})

@@ -40,11 +40,15 @@ type Session struct {
 func SessionOrigin(server wallet.Address) string { return "swarmseal:" + server.String() }
 
 // Digest gives the digest that Wallet signs.
-func (s *Session) Digest(domain wallet.Digest) wallet.Digest {
-	return wallet.TypedDigest(domain, s.structHash())
+func (s *Session) Digest(domain wallet.Domain) wallet.Digest {
+	return wallet.TypedDigest(domain.Separator(), s.hash())
 }
 
-func (s *Session) structHash() wallet.Digest {
+func (s *Session) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, sessionTypeText, s.hash(), s)
+}
+
+func (s *Session) hash() wallet.Digest {
 	scopes := make([]wallet.Digest, len(s.Scope))
 	for i, scope := range s.Scope {
 		scopes[i] = wallet.Keccak256([]byte(scope))
@@ -98,7 +102,7 @@ type SignedSession struct {
 
 // SignSession signs a session for s's address. SignKey makes one with a
 // session key fit to sign in with.
-func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, session Session) (*SignedSession, error) {
+func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Domain, session Session) (*SignedSession, error) {
 	if err := ownKey(s); err != nil {
 		return nil, err
 	}
@@ -106,7 +110,7 @@ func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, ses
 	if session.Scope == nil {
 		session.Scope = []string{}
 	}
-	sig, err := s.SignDigest(ctx, session.Digest(domain))
+	sig, err := s.Sign(ctx, session.message(domain))
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +118,11 @@ func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Digest, ses
 }
 
 // SignKey adds the session key's own signature.
-func (s *SignedSession) SignKey(ctx context.Context, key wallet.Signer, domain wallet.Digest) error {
+func (s *SignedSession) SignKey(ctx context.Context, key wallet.Signer, domain wallet.Domain) error {
 	if key.Address() != s.Session.SessionKey {
 		return Errorf(CodeForbidden, "%v is not the session key, which is %v", key.Address(), s.Session.SessionKey)
 	}
-	sig, err := key.SignDigest(ctx, s.Session.Digest(domain))
+	sig, err := key.Sign(ctx, s.Session.message(domain))
 	s.KeySignature = sig
 	return err
 }
@@ -126,7 +130,7 @@ func (s *SignedSession) SignKey(ctx context.Context, key wallet.Signer, domain w
 // Verify checks a session that somebody signs in with: bounds, time, origin,
 // the scope "worker", and the signature; where it names a session key, that
 // key's too. Whether the nonce was used before is the server's to know.
-func (s *SignedSession) Verify(domain wallet.Digest, origin string, now time.Time) error {
+func (s *SignedSession) Verify(domain wallet.Domain, origin string, now time.Time) error {
 	session := &s.Session
 	if session.Origin != origin {
 		return Errorf(CodeUnauthenticated, "session.origin is %q; this server's is %q", session.Origin, origin)
@@ -166,9 +170,9 @@ type SessionSigner struct {
 // Address gives the wallet that is signed for.
 func (s *SessionSigner) Address() wallet.Address { return s.Session.Session.Wallet }
 
-// SignDigest signs with the session's key.
-func (s *SessionSigner) SignDigest(ctx context.Context, digest wallet.Digest) (wallet.Signature, error) {
-	return s.Key.SignDigest(ctx, digest)
+// Sign signs with the session's key.
+func (s *SessionSigner) Sign(ctx context.Context, m wallet.Message) (wallet.Signature, error) {
+	return s.Key.Sign(ctx, m)
 }
 
 // ownKey refuses a session's key where only the wallet's own will do.
@@ -238,7 +242,7 @@ func (s *signing) check(r recoverer) (Custody, error) {
 }
 
 // checkSession reports whether the session lets its key sign the message.
-func (s *signing) checkSession(r recoverer, domain wallet.Digest) error {
+func (s *signing) checkSession(r recoverer, domain wallet.Domain) error {
 	session := &s.session.Session
 	if err := session.check(); err != nil {
 		return err

@@ -56,10 +56,10 @@ import (
 
 func sdk() {
 	ctx := context.Background()
-	key, err := wallet.ReadKeyFile("key.json", "")
+	key, err := wallet.ReadKeyFile(ctx, "key.json", "")
 	if err != nil {
 		key, _ = wallet.NewKey()
-		err = wallet.WriteKeyFile("key.json", key, "", wallet.ScryptLight)
+		err = wallet.WriteKeyFile(ctx, "key.json", key, "", wallet.ScryptLight)
 	}
 	fmt.Println(err, (&agent.Worker{Key: key}).Run(ctx))
 	outcome, err := (&client.Client{Signer: key}).Delegate(ctx, swarm.Request{})

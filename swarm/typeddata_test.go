@@ -88,7 +88,7 @@ func numbersAsText(members map[string]any) {
 
 // signed is any of the messages.
 type signed interface {
-	Digest(domain wallet.Digest) wallet.Digest
+	Digest(domain wallet.Domain) wallet.Digest
 }
 
 // drawn gives a message of each type with members drawn at random, and the

@@ -45,7 +45,7 @@ func (b *Bundle) Verify(expect Expect) *Report {
 
 type verifier struct {
 	bundle   *Bundle
-	domain   wallet.Digest
+	domain   wallet.Domain
 	expect   Expect
 	report   *Report
 	recover  recoverer

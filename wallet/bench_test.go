@@ -37,3 +37,37 @@ func BenchmarkAddressString(b *testing.B) {
 		_ = a.String()
 	}
 }
+
+func BenchmarkParseSeed(b *testing.B) {
+	for b.Loop() {
+		if _, err := wallet.ParseSeed(junk, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSeedKey(b *testing.B) {
+	seed := mustSeed(b, junk, "")
+	for b.Loop() {
+		if _, err := seed.Key(7); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// One decryption of a person's key: 256 MiB.
+func BenchmarkDecryptKeyStandard(b *testing.B) { benchDecrypt(b, wallet.ScryptStandard) }
+
+func BenchmarkDecryptKeyLight(b *testing.B) { benchDecrypt(b, wallet.ScryptLight) }
+
+func benchDecrypt(b *testing.B, work wallet.Scrypt) {
+	data, err := wallet.EncryptKey(b.Context(), mustKey(b, knownKey), "pass", work)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := wallet.DecryptKey(b.Context(), data, "pass"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

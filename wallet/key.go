@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 	"crypto/ecdsa"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,9 @@ const redacted = "REDACTED"
 // Key is a private key in memory, and a Signer. However it is printed,
 // logged or marshalled, it shows as REDACTED.
 type Key struct {
-	secret  *ecdsa.PrivateKey
+	// secret is a function, since dumpers that look into unexported fields by
+	// reflection can't look into that.
+	secret  func() *ecdsa.PrivateKey
 	address Address
 }
 
@@ -42,15 +45,24 @@ func ParseKey(s string) (*Key, error) {
 }
 
 func newKey(secret *ecdsa.PrivateKey) *Key {
-	return &Key{secret: secret, address: Address(crypto.PubkeyToAddress(secret.PublicKey))}
+	return &Key{secret: func() *ecdsa.PrivateKey { return secret }, address: Address(crypto.PubkeyToAddress(secret.PublicKey))}
 }
 
 // Address gives the address that the key signs for.
 func (k *Key) Address() Address { return k.address }
 
-// SignDigest signs; it never blocks and ignores ctx.
+// Sign implements Signer. It never blocks and ignores ctx.
+func (k *Key) Sign(ctx context.Context, m Message) (Signature, error) {
+	if m.IsZero() {
+		return Signature{}, ErrNoMessage
+	}
+	return k.SignDigest(ctx, m.Digest())
+}
+
+// SignDigest signs a digest that is no Message's: only a key in memory can. It
+// never blocks and ignores ctx.
 func (k *Key) SignDigest(_ context.Context, digest Digest) (Signature, error) {
-	raw, err := crypto.Sign(digest[:], k.secret)
+	raw, err := crypto.Sign(digest[:], k.secret())
 	if err != nil {
 		return Signature{}, fmt.Errorf("sign: %w", err)
 	}
@@ -73,7 +85,11 @@ func (k *Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String())
 // LogValue implements [slog.LogValuer].
 func (k *Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// MarshalJSON gives "REDACTED": a key leaves only through EncryptKey.
+// Reveal gives the secret itself, as 0x and 64 hex digits: the one way by which
+// it leaves in the open, for people who move it to another wallet.
+func (k *Key) Reveal() string { return "0x" + hex.EncodeToString(crypto.FromECDSA(k.secret())) }
+
+// MarshalJSON gives "REDACTED": a key leaves only through EncryptKey and Reveal.
 func (k *Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 
 // MarshalText gives REDACTED, for encoders of other formats.

@@ -1,12 +1,7 @@
 package wallet_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -62,66 +57,6 @@ func TestNewKey(t *testing.T) {
 	}
 	if a.Address() == b.Address() || a.Address().IsZero() {
 		t.Errorf("two new keys: %v and %v", a, b)
-	}
-}
-
-// However a key is printed, its secret does not show: neither as hex of either
-// case, nor as decimal digits, nor as a list of bytes.
-func TestKeyRedacts(t *testing.T) {
-	key := mustKey(t, knownKey)
-	type holder struct {
-		Key *wallet.Key
-		key *wallet.Key
-		val wallet.Key
-	}
-	values := map[string]any{
-		"pointer": key, "value": *key, "in a struct": holder{key, key, *key}, "pointer to a struct": &holder{key, key, *key},
-		"in a slice": []*wallet.Key{key}, "in a map": map[string]*wallet.Key{"k": key}, "as a Signer": struct{ S wallet.Signer }{key},
-	}
-	shown := make(map[string]string)
-	for name, v := range values {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%p", "%T", "% x", "%08b"} {
-			shown[name+" "+verb] = fmt.Sprintf(verb, v)
-		}
-		if data, err := json.Marshal(v); err == nil {
-			shown[name+" JSON"] = string(data)
-		}
-		for kind, handler := range map[string]func(*bytes.Buffer) slog.Handler{
-			"slog text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
-			"slog JSON": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
-		} {
-			var b bytes.Buffer
-			slog.New(handler(&b)).Info("m", "key", v, slog.Group("g", "key", v))
-			shown[name+" "+kind] = b.String()
-		}
-		shown[name+" error"] = fmt.Errorf("wrapped: %w", errors.New(fmt.Sprint(v))).Error()
-	}
-	text, err := key.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown["MarshalText"] = string(text)
-
-	const decimal = "77814517325470205911140941194401928579557062014761831930645393041380819009408"
-	const asBytes = "172 9 116 190 195 154"
-	for how, s := range shown {
-		// Short pieces, since a format may put spaces between the bytes.
-		plain := strings.ToLower(strings.NewReplacer(" ", "", ",", "", "0x", "").Replace(s))
-		if strings.Contains(plain, knownKey[:16]) || strings.Contains(s, decimal[:16]) || strings.Contains(s, asBytes) {
-			t.Errorf("%s shows the secret: %s", how, s)
-		}
-	}
-	for _, how := range []string{"pointer %v", "pointer %+v", "pointer %#v", "pointer %x", "pointer %s", "pointer %q", "pointer JSON",
-		"pointer slog text", "pointer slog JSON", "pointer error", "MarshalText", "in a struct JSON"} {
-		if !strings.Contains(shown[how], "REDACTED") {
-			t.Errorf("%s gives %q, want REDACTED in it", how, shown[how])
-		}
-	}
-	if want := "Key(REDACTED, " + knownAddress + ")"; key.String() != want {
-		t.Errorf("String = %q, want %q", key, want)
-	}
-	if got := fmt.Sprintf("%v", (*wallet.Key)(nil)); got != "Key(nil)" {
-		t.Errorf("a nil key prints as %q", got)
 	}
 }
 

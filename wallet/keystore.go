@@ -1,18 +1,18 @@
 package wallet
 
 import (
-	"encoding/hex"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"sync"
+	"io/fs"
+	"runtime"
 
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/google/uuid"
 )
 
-// Scrypt says how much work a keystore file asks of whoever opens it.
+// Scrypt says how much work a file asks of whoever opens it.
 type Scrypt int
 
 const (
@@ -23,176 +23,140 @@ const (
 	ScryptLight
 )
 
-// Errors of DecryptKey.
+// Errors of files with a secret in them.
 var (
 	ErrPassphrase      = errors.New("keystore: wrong passphrase")
 	ErrKeystoreAddress = errors.New("keystore: the address in the file is not that of its key")
+	ErrSeedFile        = errors.New("keystore: this is a seed file, not one key's")
+	ErrFileMode        = errors.New("keystore: others may open the file, and no passphrase guards it")
 )
 
-// maxKeystoreBytes bounds a keystore file; real ones have about 500 bytes.
-const maxKeystoreBytes = 64 << 10
+// keystoreVersion is that of the Web3 Secret Storage Definition.
+const keystoreVersion = 3
 
-// decrypts serialises decryption: each may take 256 MiB.
-var decrypts sync.Mutex
+// v3File is a keystore file.
+type v3File struct {
+	Address string   `json:"address"`
+	Crypto  v3Crypto `json:"crypto"`
+	ID      string   `json:"id"`
+	Version int      `json:"version"`
+}
 
-// EncryptKey gives the bytes of a V3 keystore file, which any Ethereum
-// wallet reads.
-func EncryptKey(key *Key, passphrase string, work Scrypt) ([]byte, error) {
-	n, p := 1<<18, 1
-	if work == ScryptLight {
-		n, p = 1<<12, 6
-	}
-	decrypts.Lock()
-	defer decrypts.Unlock()
-	file, err := seal(key, passphrase, n, p)
+// EncryptKey gives the bytes of a V3 keystore file, which any Ethereum wallet
+// reads. One derivation of a passphrase runs at a time in a process, since each
+// may take 256 MiB; ctx bounds the wait for it.
+func EncryptKey(ctx context.Context, key *Key, passphrase string, work Scrypt) ([]byte, error) {
+	secret := crypto.FromECDSA(key.secret())
+	defer clear(secret)
+	c, err := seal(ctx, secret, passphrase, work)
 	if err != nil {
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
-	return json.Marshal(file)
+	// Other programs write the address without 0x, and some want it so.
+	address := fmt.Sprintf("%x", key.address[:])
+	return json.Marshal(&v3File{Address: address, Crypto: *c, ID: uuid.NewString(), Version: keystoreVersion})
 }
 
-// DecryptKey opens a V3 keystore file's bytes. One decryption runs at a time
-// in a process. The file's own address, where it has one, must be the key's.
-func DecryptKey(data []byte, passphrase string) (*Key, error) {
-	var head struct {
-		Address string          `json:"address"`
-		Crypto  json.RawMessage `json:"crypto"`
-		Version json.Number     `json:"version"`
+// DecryptKey opens a V3 keystore file's bytes, at most 64 KiB: of scrypt with
+// 128·n·r up to 512 MiB and p up to 16, or of PBKDF2 with up to 10,000,000
+// rounds. The file's own address, where it has one, must be the key's. One
+// derivation of a passphrase runs at a time in a process; ctx bounds the wait
+// for it.
+func DecryptKey(ctx context.Context, data []byte, passphrase string) (*Key, error) {
+	file, err := parseKeystore(data)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("keystore: no V3 keystore file: %w", err)
-	}
-	if head.Version != "3" || len(head.Crypto) == 0 {
-		return nil, errors.New(`keystore: no V3 keystore file: want "version":3 and "crypto"`)
-	}
-	if err := checkCrypto(head.Crypto); err != nil {
-		return nil, fmt.Errorf("keystore: %w", err)
-	}
-	var c v3Crypto
-	if err := json.Unmarshal(head.Crypto, &c); err != nil {
-		return nil, fmt.Errorf("keystore: %w", err)
-	}
-	decrypts.Lock()
-	defer decrypts.Unlock()
-	secret, err := c.open(passphrase)
+	secret, err := file.Crypto.open(ctx, passphrase)
 	switch {
 	case errors.Is(err, ErrPassphrase):
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
+	defer clear(secret)
 	opened, err := crypto.ToECDSA(secret)
 	if err != nil {
-		return nil, fmt.Errorf("keystore: invalid key: %w", err)
+		return nil, errors.New("keystore: what it holds is no secp256k1 key") // the library's error may tell of it
 	}
 	key := newKey(opened)
-	if head.Address != "" {
-		// Files have it with and without 0x, in any case.
-		said, ok := FoldAddress("0x" + trim0x(head.Address))
-		if !ok || said != key.address {
-			return nil, fmt.Errorf("%w: it says %q, the key's is %v", ErrKeystoreAddress, head.Address, key.address)
-		}
+	if err := checkAddress(file.Address, key.address); err != nil {
+		return nil, err
 	}
 	return key, nil
 }
 
-// maxScryptMemory bounds 128·n·r of a file that is opened, in bytes: twice
-// what ScryptStandard takes.
-const maxScryptMemory = 512 << 20
-
-// checkCrypto refuses what can't be opened (parameters that are missing or of
-// another kind, an iv of another length), or would take any amount of memory and
-// time to.
-func checkCrypto(data []byte) error {
-	var c struct {
-		CipherParams struct {
-			IV string `json:"iv"`
-		} `json:"cipherparams"`
-		KDF       string         `json:"kdf"`
-		KDFParams map[string]any `json:"kdfparams"`
+func parseKeystore(data []byte) (*v3File, error) {
+	file, seed := &v3File{}, 0
+	err := readFile(data, member{"version", &file.Version}, member{seedMember, &seed}, member{"address", &file.Address}, member{"crypto", &file.Crypto})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("keystore: no V3 keystore file: %w", err)
+	case seed != 0:
+		return nil, ErrSeedFile
+	case file.Version != keystoreVersion:
+		return nil, fmt.Errorf(`keystore: no V3 keystore file: "version" is %d; want %d`, file.Version, keystoreVersion)
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
+	return file, nil
+}
+
+// readFile reads the members of a file of at most maxFileBytes.
+func readFile(data []byte, members ...member) error {
+	if len(data) > maxFileBytes {
+		return fmt.Errorf("%d bytes; such files have at most %d", len(data), maxFileBytes)
+	}
+	var file object
+	if err := json.Unmarshal(data, &file); err != nil {
 		return err
 	}
-	if iv, err := hex.DecodeString(c.CipherParams.IV); err != nil || len(iv) != 16 {
-		return errors.New("crypto.cipherparams.iv: want 32 hex digits")
+	return file.read(members...)
+}
+
+// checkAddress compares the address that a file tells, if any, with that of what
+// it holds. Files have it with and without 0x, in any case.
+func checkAddress(told string, held Address) error {
+	if told == "" {
+		return nil
 	}
-	if _, ok := c.KDFParams["salt"].(string); !ok {
-		return errors.New("crypto.kdfparams.salt: want hex digits")
-	}
-	number := func(name string) float64 {
-		n, _ := c.KDFParams[name].(float64) // 0 is out of bounds everywhere
-		return n
-	}
-	if n := number("dklen"); n < 32 || n > 64 {
-		return errors.New("crypto.kdfparams.dklen: want 32 to 64")
-	}
-	switch c.KDF {
-	case "scrypt":
-		n, r, p := number("n"), number("r"), number("p")
-		if n < 2 || r < 1 || p < 1 || p > 16 || 128*n*r > maxScryptMemory {
-			return fmt.Errorf("crypto.kdfparams: want n, r and p of scrypt with p up to 16 and 128·n·r up to %d", maxScryptMemory)
-		}
-	case "pbkdf2":
-		if _, ok := c.KDFParams["prf"].(string); !ok {
-			return errors.New(`crypto.kdfparams.prf: want "hmac-sha256"`)
-		}
-		if n := number("c"); n < 1 || n > 10_000_000 {
-			return errors.New("crypto.kdfparams.c: want 1 to 10000000 rounds")
-		}
-	default:
-		return fmt.Errorf("crypto.kdf is %q; want scrypt or pbkdf2", c.KDF)
+	if said, ok := FoldAddress("0x" + trim0x(told)); !ok || said != held {
+		return fmt.Errorf("%w: it says %q, and holds that of %v", ErrKeystoreAddress, told, held)
 	}
 	return nil
 }
 
 // WriteKeyFile writes a keystore file of mode 0600, whole or not at all. It
 // refuses to replace a file: a key that is overwritten is lost.
-func WriteKeyFile(path string, key *Key, passphrase string, work Scrypt) error {
-	data, err := EncryptKey(key, passphrase, work)
+func WriteKeyFile(ctx context.Context, path string, key *Key, passphrase string, work Scrypt) error {
+	data, err := EncryptKey(ctx, key, passphrase, work)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("keystore: %w", err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("keystore: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return fmt.Errorf("keystore: %w", err)
-	}
-	// Link, unlike Rename, fails where the name is taken.
-	if err := os.Link(tmp.Name(), path); err != nil {
-		return fmt.Errorf("keystore: %w", err)
-	}
-	return nil
+	return writeNew(path, data)
 }
 
-// ReadKeyFile opens a keystore file; see DecryptKey.
-func ReadKeyFile(path, passphrase string) (*Key, error) {
-	info, err := os.Stat(path)
+// ReadKeyFile opens a keystore file; see DecryptKey. A file that the empty
+// passphrase opens must not be open to others, on systems with such modes: its
+// mode is all that guards it then. ErrFileMode says so.
+func ReadKeyFile(ctx context.Context, path, passphrase string) (*Key, error) {
+	data, mode, err := readSmall(path)
 	if err != nil {
-		return nil, fmt.Errorf("keystore: %w", err)
+		return nil, err
 	}
-	if info.Size() > maxKeystoreBytes {
-		return nil, fmt.Errorf("keystore: %s has %d bytes; a keystore file has at most %d", path, info.Size(), maxKeystoreBytes)
+	key, err := DecryptKey(ctx, data, passphrase)
+	if err == nil {
+		err = checkMode(mode, passphrase)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("keystore: %w", err)
-	}
-	key, err := DecryptKey(data, passphrase)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return key, nil
+}
+
+func checkMode(mode fs.FileMode, passphrase string) error {
+	if passphrase == "" && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("%w: its mode is %04o, chmod 600 it", ErrFileMode, mode.Perm())
+	}
+	return nil
 }
 
 func trim0x(s string) string {

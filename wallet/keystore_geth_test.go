@@ -13,7 +13,7 @@ import (
 // go-ethereum's own package opens our files, and we open its.
 func TestKeystoreOfGeth(t *testing.T) {
 	key := mustKey(t, knownKey)
-	ours, err := wallet.EncryptKey(key, "pass", wallet.ScryptLight)
+	ours, err := wallet.EncryptKey(t.Context(), key, "pass", wallet.ScryptLight)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestKeystoreOfGeth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := wallet.DecryptKey(theirs, "pass"); err != nil || got.Address() != wallet.Address(crypto.PubkeyToAddress(secret.PublicKey)) {
+	if got, err := wallet.DecryptKey(t.Context(), theirs, "pass"); err != nil || got.Address() != wallet.Address(crypto.PubkeyToAddress(secret.PublicKey)) {
 		t.Fatalf("we open go-ethereum's file as %v, %v", got, err)
 	}
 }

@@ -1,13 +1,16 @@
 package wallet_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/swarmseal/swarmseal/wallet"
 )
@@ -29,7 +32,7 @@ func edit(t *testing.T, data []byte, change func(file map[string]any)) []byte {
 
 func TestKeystore(t *testing.T) {
 	key := mustKey(t, knownKey)
-	data, err := wallet.EncryptKey(key, "correct horse", wallet.ScryptLight)
+	data, err := wallet.EncryptKey(t.Context(), key, "correct horse", wallet.ScryptLight)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,7 @@ func TestKeystore(t *testing.T) {
 		{"address that is none", "correct horse", edit(t, data, func(f map[string]any) { f["address"] = "me" }), wallet.ErrKeystoreAddress},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := wallet.DecryptKey(c.data, c.passphrase)
+			got, err := wallet.DecryptKey(t.Context(), c.data, c.passphrase)
 			if !errors.Is(err, c.want) || (got == nil) != (c.want != nil) {
 				t.Fatalf("DecryptKey = %v, %v; want %v", got, err, c.want)
 			}
@@ -65,7 +68,7 @@ func TestKeystore(t *testing.T) {
 		"empty": "", "no JSON": "key", "list": "[]", "null": "null", "no members": "{}", "version 1": `{"version":1,"crypto":{}}`,
 		"no crypto": `{"version":3}`, "unknown cipher": `{"version":3,"id":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","crypto":{"cipher":"rot13"}}`,
 	} {
-		if got, err := wallet.DecryptKey([]byte(text), "x"); err == nil || got != nil || !strings.HasPrefix(err.Error(), "keystore: ") {
+		if got, err := wallet.DecryptKey(t.Context(), []byte(text), "x"); err == nil || got != nil || !strings.HasPrefix(err.Error(), "keystore: ") {
 			t.Errorf("%s: DecryptKey = %v, %v", name, got, err)
 		}
 	}
@@ -73,7 +76,7 @@ func TestKeystore(t *testing.T) {
 
 // go-ethereum panics on most of these, and would take a terabyte for one.
 func TestKeystoreHostile(t *testing.T) {
-	data, err := wallet.EncryptKey(mustKey(t, knownKey), "pass", wallet.ScryptLight)
+	data, err := wallet.EncryptKey(t.Context(), mustKey(t, knownKey), "pass", wallet.ScryptLight)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,25 +89,168 @@ func TestKeystoreHostile(t *testing.T) {
 		{"salt a number", "salt", func(_, p map[string]any) { p["salt"] = 7 }},
 		{"no n", "n, r and p", func(_, p map[string]any) { delete(p, "n") }},
 		{"n in upper case", "n, r and p", func(_, p map[string]any) { p["N"] = p["n"]; delete(p, "n") }},
-		{"n as text", "n, r and p", func(_, p map[string]any) { p["n"] = "4096" }},
+		{"n as text", "kdfparams.n", func(_, p map[string]any) { p["n"] = "4096" }},
 		{"a terabyte", "n, r and p", func(_, p map[string]any) { p["n"] = 1 << 30 }},
 		{"a week", "n, r and p", func(_, p map[string]any) { p["p"] = 1 << 20 }},
+		{"n and r whose product is over 64 bits", "n, r and p", func(_, p map[string]any) { p["n"] = 1 << 29; p["r"] = 1 << 40 }},
+		{"n no power of two", "N must be", func(_, p map[string]any) { p["n"] = 4095 }},
+		{"n a fraction", "kdfparams.n", func(_, p map[string]any) { p["n"] = 4096.5 }},
+		{"negative p", "n, r and p", func(_, p map[string]any) { p["p"] = -1 }},
 		{"no dklen", "dklen", func(_, p map[string]any) { delete(p, "dklen") }},
 		{"a short dklen", "dklen", func(_, p map[string]any) { p["dklen"] = 8 }},
 		{"short iv", "iv", func(c, _ map[string]any) { c["cipherparams"] = map[string]any{"iv": "00"} }},
 		{"no iv", "iv", func(c, _ map[string]any) { delete(c, "cipherparams") }},
 		{"pbkdf2 without prf", "prf", func(c, p map[string]any) { c["kdf"] = "pbkdf2"; p["c"] = 1 }},
 		{"pbkdf2 for ever", "rounds", func(c, p map[string]any) { c["kdf"] = "pbkdf2"; p["prf"] = "hmac-sha256"; p["c"] = 1e12 }},
+		{"another prf", "prf", func(c, p map[string]any) { c["kdf"] = "pbkdf2"; p["prf"] = "hmac-md5"; p["c"] = 1 }},
+		{"parameters a list", "kdfparams", func(c, _ map[string]any) { c["kdfparams"] = []any{nil} }},
+		{"parameters null", "salt", func(c, _ map[string]any) { c["kdfparams"] = nil }},
+		{"salt no hex", "salt", func(_, p map[string]any) { p["salt"] = "salt" }},
+		{"no mac", "wrong passphrase", func(c, _ map[string]any) { delete(c, "mac") }},
+		{"mac no hex", "mac", func(c, _ map[string]any) { c["mac"] = "mac" }},
+		{"no text", "wrong passphrase", func(c, _ map[string]any) { delete(c, "ciphertext") }},
+		{"text null in a list", "ciphertext", func(c, _ map[string]any) { c["ciphertext"] = []any{nil} }},
+		{"another cipher", "aes-128-ctr", func(c, _ map[string]any) { c["cipher"] = "aes-128-cbc" }},
 		{"unknown kdf", "kdf", func(c, _ map[string]any) { c["kdf"] = "md5" }},
 	} {
 		file := edit(t, data, func(f map[string]any) {
 			crypto := f["crypto"].(map[string]any)
 			c.f(crypto, crypto["kdfparams"].(map[string]any))
 		})
-		if got, err := wallet.DecryptKey(file, "pass"); err == nil || got != nil || !strings.Contains(err.Error(), c.says) {
+		if got, err := wallet.DecryptKey(t.Context(), file, "pass"); err == nil || got != nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: DecryptKey = %v, %v", c.name, got, err)
 		}
 	}
+}
+
+// What is checked is what is used: a second n in upper case, which other readers
+// may take for n, is not read at all, and of two that are alike the last is both.
+func TestKeystoreTwoReadings(t *testing.T) {
+	data, err := wallet.EncryptKey(t.Context(), mustKey(t, knownKey), "pass", wallet.ScryptLight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, with string
+		opens      bool
+	}{
+		{"in upper case behind", `"n":4096,"N":1073741824`, true},
+		{"in upper case before", `"N":1073741824,"n":4096`, true},
+		{"twice, the last too large", `"n":4096,"n":1073741824`, false},
+		{"twice, the first too large", `"n":1073741824,"n":4096`, true},
+	} {
+		file := strings.Replace(string(data), `"n":4096`, c.with, 1)
+		if got, err := wallet.DecryptKey(t.Context(), []byte(file), "pass"); (err == nil) != c.opens {
+			t.Errorf("%s: DecryptKey = %v, %v", c.name, got, err)
+		}
+	}
+}
+
+// One derivation runs at a time, and whoever waits for it can give up.
+func TestKeystoreTurns(t *testing.T) {
+	key, seed := mustKey(t, knownKey), mustSeed(t, junk, "")
+	keyFile, err := wallet.EncryptKey(t.Context(), key, "pass", wallet.ScryptLight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seedFile, err := wallet.EncryptSeed(t.Context(), seed, "pass", wallet.ScryptLight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]func(ctx context.Context) error{
+		"EncryptKey": func(ctx context.Context) error {
+			_, err := wallet.EncryptKey(ctx, key, "pass", wallet.ScryptLight)
+			return err
+		},
+		"DecryptKey": func(ctx context.Context) error { _, err := wallet.DecryptKey(ctx, keyFile, "pass"); return err },
+		"EncryptSeed": func(ctx context.Context) error {
+			_, err := wallet.EncryptSeed(ctx, seed, "pass", wallet.ScryptLight)
+			return err
+		},
+		"DecryptSeed": func(ctx context.Context) error { _, err := wallet.DecryptSeed(ctx, seedFile, "pass"); return err },
+	}
+	if cap(wallet.Derivations) != 1 {
+		t.Errorf("%d derivations run at a time", cap(wallet.Derivations))
+	}
+	gone := errors.New("gone")
+	wallet.Derivations <- struct{}{} // somebody's turn
+	for name, do := range all {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- do(ctx) }()
+		select {
+		case err := <-ended:
+			t.Errorf("%s did not wait: %v", name, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		cancel(gone)
+		if err := <-ended; !errors.Is(err, gone) {
+			t.Errorf("%s: %v, want %v", name, err, gone)
+		}
+	}
+	<-wallet.Derivations
+	var users sync.WaitGroup
+	for name, do := range all {
+		users.Go(func() {
+			if err := do(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	users.Wait()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	for name, do := range all {
+		if err := do(ctx); !errors.Is(err, gone) {
+			t.Errorf("%s with nobody before it: %v, want %v", name, err, gone)
+		}
+	}
+}
+
+// FuzzDecrypt opens what is cheap to open, and reads everything: nothing panics,
+// and there is a key or an error, whose address is what the file says.
+func FuzzDecrypt(f *testing.F) {
+	// PBKDF2 with one round: the fuzzer is to have many tries.
+	cheap := func(change func(file, crypto, params map[string]any)) []byte {
+		var file map[string]any
+		const text = `{"address":"f39fd6e51aad88f6f4ce6ab8827279cfffb92266","id":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","version":3,"crypto":{"cipher":"aes-128-ctr",
+			"cipherparams":{"iv":"6087dab2f9fdbbfaddc31a909735c1e6"},"kdf":"pbkdf2","kdfparams":{"c":1,"dklen":32,"prf":"hmac-sha256","salt":"00"},"ciphertext":"00","mac":"00"}}`
+		if err := json.Unmarshal([]byte(text), &file); err != nil {
+			f.Fatal(err)
+		}
+		crypto := file["crypto"].(map[string]any)
+		change(file, crypto, crypto["kdfparams"].(map[string]any))
+		data, err := json.Marshal(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		return data
+	}
+	f.Add(cheap(func(_, _, _ map[string]any) {}))
+	f.Add(cheap(func(file, _, _ map[string]any) { delete(file, "version"); file["swarmsealSeed"] = 1 }))
+	f.Add(cheap(func(_, c, _ map[string]any) { c["kdfparams"] = []any{nil} }))
+	f.Add(cheap(func(_, _, p map[string]any) { p["dklen"] = 1 << 40 }))
+	f.Add(cheap(func(_, c, p map[string]any) { c["kdf"] = "scrypt"; p["n"], p["r"], p["p"] = 2, 8, 1 }))
+	f.Add([]byte(`{"version":3,"crypto":null}`))
+	f.Add([]byte(`[null]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var work struct {
+			Crypto struct {
+				KDFParams struct{ N, R, P, C float64 }
+			}
+		}
+		if json.Unmarshal(data, &work) == nil {
+			if k := work.Crypto.KDFParams; k.N*k.R*max(k.P, 1) > 1<<14 || k.C > 1<<14 {
+				return
+			}
+		}
+		if key, err := wallet.DecryptKey(t.Context(), data, ""); (key == nil) == (err == nil) {
+			t.Errorf("DecryptKey = %v, %v", key, err)
+		}
+		if seed, err := wallet.DecryptSeed(t.Context(), data, ""); (seed == nil) == (err == nil) {
+			t.Errorf("DecryptSeed = %v, %v", seed, err)
+		}
+	})
 }
 
 // A file that another program wrote is read: the PBKDF2 vector of the Web3
@@ -115,7 +261,7 @@ func TestKeystoreFromElsewhere(t *testing.T) {
 		"kdfparams":{"c":262144,"dklen":32,"prf":"hmac-sha256","salt":"ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd"},
 		"mac":"517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2"},
 		"id":"3198bc9c-6672-5ab3-d995-4942343ae5b6","version":3}`
-	got, err := wallet.DecryptKey([]byte(vector), "testpassword")
+	got, err := wallet.DecryptKey(t.Context(), []byte(vector), "testpassword")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +275,7 @@ func TestKeyFile(t *testing.T) {
 	key := mustKey(t, knownKey)
 	dir := filepath.Join(t.TempDir(), "keys")
 	path := filepath.Join(dir, "agent.json")
-	if err := wallet.WriteKeyFile(path, key, "pass", wallet.ScryptLight); err != nil {
+	if err := wallet.WriteKeyFile(t.Context(), path, key, "pass", wallet.ScryptLight); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]fs.FileMode{path: 0o600, dir: 0o700} {
@@ -137,17 +283,17 @@ func TestKeyFile(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v (%v)", name, info.Mode().Perm(), want, err)
 		}
 	}
-	if got, err := wallet.ReadKeyFile(path, "pass"); err != nil || got.Address() != key.Address() {
+	if got, err := wallet.ReadKeyFile(t.Context(), path, "pass"); err != nil || got.Address() != key.Address() {
 		t.Errorf("ReadKeyFile = %v, %v", got, err)
 	}
-	if _, err := wallet.ReadKeyFile(path, "fail"); !errors.Is(err, wallet.ErrPassphrase) || !strings.Contains(err.Error(), path) {
+	if _, err := wallet.ReadKeyFile(t.Context(), path, "fail"); !errors.Is(err, wallet.ErrPassphrase) || !strings.Contains(err.Error(), path) {
 		t.Errorf("with the wrong passphrase: %v", err)
 	}
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := wallet.WriteKeyFile(path, mustKey(t, "01"+knownKey[2:]), "pass", wallet.ScryptLight); !errors.Is(err, fs.ErrExist) {
+	if err := wallet.WriteKeyFile(t.Context(), path, mustKey(t, "01"+knownKey[2:]), "pass", wallet.ScryptLight); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("writing over a key: %v, want %v", err, fs.ErrExist)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -156,14 +302,14 @@ func TestKeyFile(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("left in the folder: %v, %v", files, err)
 	}
-	if _, err := wallet.ReadKeyFile(filepath.Join(dir, "none"), "pass"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := wallet.ReadKeyFile(t.Context(), filepath.Join(dir, "none"), "pass"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	large := filepath.Join(dir, "large")
 	if err := os.WriteFile(large, make([]byte, 70_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wallet.ReadKeyFile(large, "pass"); err == nil || !strings.Contains(err.Error(), "at most 65536") {
+	if _, err := wallet.ReadKeyFile(t.Context(), large, "pass"); err == nil || !strings.Contains(err.Error(), "at most 65536") {
 		t.Errorf("a large file: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package wallet
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -134,15 +133,6 @@ func Verify(addr Address, digest Digest, sig Signature) error {
 		return &SignerError{Want: addr, Got: got}
 	}
 	return nil
-}
-
-// A Signer signs for one address. The key may be in memory (Key), in a file,
-// or somewhere that only signs, such as a hardware device.
-type Signer interface {
-	Address() Address
-	// SignDigest signs a 32-byte EIP-712 digest. The signature's form is
-	// that of Signature, low s included.
-	SignDigest(ctx context.Context, digest Digest) (Signature, error)
 }
 
 func parseHex(dst []byte, s string) error {

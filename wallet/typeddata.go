@@ -8,19 +8,23 @@ import (
 )
 
 // Domain is an EIP-712 domain of name, version and chain id, with no
-// verifying contract. Chain id 0 is allowed: a swarm tied to no chain.
+// verifying contract. NewDomain makes one; the zero value is none.
 type Domain struct {
-	Name    string
-	Version string
-	ChainID uint64
+	name, version string
+	chainID       uint64
+	separator     Digest // hashed once: a verifier needs it for every message
 }
 
 var domainType = Keccak256([]byte("EIP712Domain(string name,string version,uint256 chainId)"))
 
-// Separator gives the domain's separator: the hash of its struct.
-func (d Domain) Separator() Digest {
-	return NewEncoder(domainType, 3).String(d.Name).String(d.Version).Uint64(d.ChainID).Sum()
+// NewDomain makes a domain. Chain id 0 is allowed: a swarm tied to no chain.
+func NewDomain(name, version string, chainID uint64) Domain {
+	separator := NewEncoder(domainType, 3).String(name).String(version).Uint64(chainID).Sum()
+	return Domain{name: name, version: version, chainID: chainID, separator: separator}
 }
+
+// Separator gives the domain's separator: the hash of its struct.
+func (d Domain) Separator() Digest { return d.separator }
 
 // TypedDigest gives the digest that is signed: of 0x19 0x01, the domain's
 // separator and the hash of the message's struct.

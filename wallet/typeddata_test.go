@@ -24,10 +24,10 @@ func TestEncoderAgainstOracle(t *testing.T) {
 		b32 := func(label string) wallet.Digest {
 			return wallet.Digest(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, label))
 		}
-		domain := wallet.Domain{ // the oracle leaves out a domain's empty members
-			Name: rapid.StringN(1, 9, 30).Draw(t, "name"), Version: rapid.StringN(1, 9, 30).Draw(t, "version"),
-			ChainID: rapid.Uint64().Draw(t, "chain"),
-		}
+		// The oracle leaves out a domain's empty members.
+		name, version := rapid.StringN(1, 9, 30).Draw(t, "name"), rapid.StringN(1, 9, 30).Draw(t, "version")
+		chain := rapid.Uint64().Draw(t, "chain")
+		domain := wallet.NewDomain(name, version, chain)
 		a, e := b32("a"), wallet.Amount(b32("e"))
 		b := wallet.Address(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, "b"))
 		c, d, f := rapid.Uint64().Draw(t, "c"), rapid.Bool().Draw(t, "d"), rapid.String().Draw(t, "f")
@@ -47,8 +47,8 @@ func TestEncoderAgainstOracle(t *testing.T) {
 					{Name: "e", Type: "uint256"}, {Name: "f", Type: "string"}, {Name: "g", Type: "bytes32[]"}},
 			},
 			PrimaryType: "All",
-			Domain: apitypes.TypedDataDomain{Name: domain.Name, Version: domain.Version,
-				ChainId: (*math.HexOrDecimal256)(new(big.Int).SetUint64(domain.ChainID))},
+			Domain: apitypes.TypedDataDomain{Name: name, Version: version,
+				ChainId: (*math.HexOrDecimal256)(new(big.Int).SetUint64(chain))},
 			Message: apitypes.TypedDataMessage{"a": a.String(), "b": b.String(), "c": fmt.Sprint(c), "d": d, "e": e.String(), "f": f, "g": list},
 		})
 		if err != nil {

@@ -76,7 +76,7 @@ func keyAt(cmd *cobra.Command, pass *passphrase, path, whose string) (*wallet.Ke
 	if err != nil {
 		return nil, err
 	}
-	switch err := wallet.WriteKeyFile(path, key, text, wallet.ScryptLight); {
+	switch err := wallet.WriteKeyFile(cmd.Context(), path, key, text, wallet.ScryptLight); {
 	case errors.Is(err, fs.ErrExist):
 		return pass.open(cmd, path) // another process was faster
 	case err != nil:

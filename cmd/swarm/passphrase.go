@@ -62,7 +62,7 @@ func (p *passphrase) open(cmd *cobra.Command, path string) (*wallet.Key, error) 
 	if err != nil {
 		return nil, err
 	}
-	key, err := wallet.ReadKeyFile(path, text)
+	key, err := wallet.ReadKeyFile(cmd.Context(), path, text)
 	switch {
 	case err == nil:
 		return key, nil
@@ -74,7 +74,7 @@ func (p *passphrase) open(cmd *cobra.Command, path string) (*wallet.Key, error) 
 	if text, err = askSecret(cmd, "Passphrase of "+path+": "); err != nil {
 		return nil, err
 	}
-	if key, err = wallet.ReadKeyFile(path, text); err != nil {
+	if key, err = wallet.ReadKeyFile(cmd.Context(), path, text); err != nil {
 		return nil, failedf("%w", err)
 	}
 	return key, nil

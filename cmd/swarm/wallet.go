@@ -51,7 +51,7 @@ func (n *newKeyFile) write(cmd *cobra.Command, args []string, key *wallet.Key) e
 	if n.light {
 		work = wallet.ScryptLight
 	}
-	switch err := wallet.WriteKeyFile(path, key, text, work); {
+	switch err := wallet.WriteKeyFile(cmd.Context(), path, key, text, work); {
 	case errors.Is(err, fs.ErrExist):
 		return failedf("%s is there already, and a key that is overwritten is lost: give another file, or move that one", path)
 	case err != nil:

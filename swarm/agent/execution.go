@@ -21,7 +21,7 @@ import (
 type execution struct {
 	worker *Worker
 	info   *swarm.Info   // of the server when the task came; a rejoin changes the worker's
-	domain wallet.Digest // likewise
+	domain wallet.Domain // likewise
 	task   *Task
 	parent client.Parent // this task's delegation, as the one above those it makes
 

@@ -61,7 +61,7 @@ type Worker struct {
 	client *client.Client
 	log    *slog.Logger
 	info   *swarm.Info
-	domain wallet.Digest
+	domain wallet.Domain
 
 	slots chan struct{} // one for each handler that runs
 

@@ -123,7 +123,7 @@ func (c *Client) Submit(ctx context.Context, signed *swarm.SignedDelegation, r s
 
 // sameTask gives the delegation of this wallet's that has the id of d, if it
 // asks the same.
-func (c *Client) sameTask(ctx context.Context, domain wallet.Digest, d *swarm.Delegation) (*swarm.Delegation, error) {
+func (c *Client) sameTask(ctx context.Context, domain wallet.Domain, d *swarm.Delegation) (*swarm.Delegation, error) {
 	var bundle *swarm.Bundle
 	err := Retry(ctx, func() (err error) { bundle, err = c.Receipt(ctx, d.ID()); return err })
 	if err != nil {

@@ -24,7 +24,7 @@ func (e *UnprovenError) Error() string {
 // checkOutcome reports whether what the server tells of d is what the agent
 // signed and the server dated. A timeout or a cancellation without a result is
 // the server's word alone.
-func checkOutcome(o *swarm.Outcome, d *swarm.Delegation, domain wallet.Digest) error {
+func checkOutcome(o *swarm.Outcome, d *swarm.Delegation, domain wallet.Domain) error {
 	unproven := func(rule swarm.Rule, err error) error {
 		if err == nil {
 			return nil

@@ -75,14 +75,14 @@ func (r *run) answer() *record {
 
 // A tree is a root's run with all below it.
 type tree struct {
-	domain wallet.Digest
+	domain wallet.Domain
 	rootID string
 	runs   map[string]*run
 	order  []*run // by creation: a run stands behind the one above it
 	open   int    // how many have no outcome
 }
 
-func newTree(domain wallet.Digest, rootID string) *tree {
+func newTree(domain wallet.Domain, rootID string) *tree {
 	return &tree{domain: domain, rootID: rootID, runs: make(map[string]*run)}
 }
 

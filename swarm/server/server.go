@@ -31,7 +31,7 @@ type InUseError = engine.InUseError
 type Server struct {
 	cfg    Config
 	engine *engine.Engine
-	domain wallet.Digest
+	domain wallet.Domain
 	secret [32]byte // of the bearer tokens; a restart makes its own
 
 	table   *table

@@ -15,7 +15,7 @@ import (
 // leaves when its last run is settled; from then on it is read from the
 // journal.
 type table struct {
-	domain wallet.Digest
+	domain wallet.Domain
 
 	mu       sync.Mutex
 	trees    map[string]*liveTree // by root id
@@ -50,7 +50,7 @@ type liveRun struct {
 	timer          *time.Timer // the deadline's
 }
 
-func newTable(domain wallet.Digest) *table {
+func newTable(domain wallet.Domain) *table {
 	return &table{
 		domain:   domain,
 		trees:    make(map[string]*liveTree),
