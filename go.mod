@@ -7,6 +7,7 @@ require (
 	charm.land/lipgloss/v2 v2.1.1
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/charmbracelet/x/ansi v0.11.9
+	github.com/dunglas/httpsfv v1.1.2
 	github.com/ethereum/go-ethereum v1.17.10
 	github.com/go-enry/go-enry/v2 v2.9.6
 	github.com/go-json-experiment/json v1.27.2
