@@ -124,18 +124,47 @@ func (n *jsonNode) spots(kind jsontext.Kind) (list []spot) {
 
 func (s spot) value() *jsonNode { return s.of.kids[s.i] }
 
-// twins lists the pairs of members of one name in different objects, or of
-// elements of one array.
-func (n *jsonNode) twins(kind jsontext.Kind) (list [][2]spot) {
-	spots := n.spots(kind)
-	for i, a := range spots {
-		for _, b := range spots[i+1:] {
-			if kind == '{' && a.of != b.of && a.of.names[a.i] == b.of.names[b.i] || kind == '[' && a.of == b.of {
-				list = append(list, [2]spot{a, b})
+// twins groups the members of one name, or the elements of one array: any two
+// of a group can be swapped.
+func (n *jsonNode) twins(kind jsontext.Kind) (groups [][]spot) {
+	at := make(map[any]int)
+	for _, s := range n.spots(kind) {
+		var key any = s.of
+		if kind == '{' {
+			key = s.of.names[s.i]
+		}
+		if _, known := at[key]; !known {
+			at[key], groups = len(groups), append(groups, nil)
+		}
+		groups[at[key]] = append(groups[at[key]], s)
+	}
+	return groups
+}
+
+// pairs counts the pairs that groups have.
+func pairs(groups [][]spot) (n int) {
+	for _, g := range groups {
+		n += len(g) * (len(g) - 1) / 2
+	}
+	return n
+}
+
+// pair gives the pair with a number below that count.
+func pair(groups [][]spot, at int) (a, b *jsonNode) {
+	for _, g := range groups {
+		if n := len(g) * (len(g) - 1) / 2; at >= n {
+			at -= n
+			continue
+		}
+		for i := range g {
+			if rest := len(g) - 1 - i; at >= rest {
+				at -= rest
+				continue
 			}
+			return g[i].value(), g[i+1+at].value()
 		}
 	}
-	return list
+	panic("no such pair")
 }
 
 // mutation changes a tree at the place with the number at, which is below
@@ -162,13 +191,11 @@ func count[T any](list func(root *jsonNode) []T) func(root *jsonNode) int {
 	return func(root *jsonNode) int { return len(list(root)) }
 }
 
-func members(root *jsonNode) []spot       { return root.spots('{') }
-func elements(root *jsonNode) []spot      { return root.spots('[') }
-func numbers(root *jsonNode) []*jsonNode  { return root.all(isNumber) }
-func texts(root *jsonNode) []*jsonNode    { return root.all(isString) }
-func scalars(root *jsonNode) []*jsonNode  { return root.all(isScalar) }
-func namesakes(root *jsonNode) [][2]spot  { return root.twins('{') }
-func neighbours(root *jsonNode) [][2]spot { return root.twins('[') }
+func members(root *jsonNode) []spot      { return root.spots('{') }
+func elements(root *jsonNode) []spot     { return root.spots('[') }
+func numbers(root *jsonNode) []*jsonNode { return root.all(isNumber) }
+func texts(root *jsonNode) []*jsonNode   { return root.all(isString) }
+func scalars(root *jsonNode) []*jsonNode { return root.all(isScalar) }
 
 var mutations = []mutation{
 	{"drop a member", 1, count(members), func(root *jsonNode, at, _ int) {
@@ -209,18 +236,18 @@ var mutations = []mutation{
 		s := elements(root)[at]
 		s.of.kids = slices.Insert(s.of.kids, s.i, s.value().clone())
 	}},
-	{"swap elements", 1, count(neighbours), func(root *jsonNode, at, _ int) {
-		pair := neighbours(root)[at]
-		*pair[0].value(), *pair[1].value() = *pair[1].value(), *pair[0].value()
+	{"swap elements", 1, func(root *jsonNode) int { return pairs(root.twins('[')) }, func(root *jsonNode, at, _ int) {
+		a, b := pair(root.twins('['), at)
+		*a, *b = *b, *a
 	}},
-	{"swap values of one name", 3, count(namesakes), func(root *jsonNode, at, way int) {
-		pair := namesakes(root)[at]
-		a, b := pair[0].value().clone(), pair[1].value().clone()
+	{"swap values of one name", 3, func(root *jsonNode) int { return pairs(root.twins('{')) }, func(root *jsonNode, at, way int) {
+		a, b := pair(root.twins('{'), at)
+		was, is := a.clone(), b.clone()
 		if way != 1 {
-			*pair[0].value() = *b
+			*a = *is
 		}
 		if way != 2 {
-			*pair[1].value() = *a
+			*b = *was
 		}
 	}},
 	{"count a number up or down", 2, count(numbers), func(root *jsonNode, at, way int) {
