@@ -75,11 +75,11 @@ func (r *Renderer) note(verb, text string, depth int) Line {
 // untyped gives the line of an OpenAI chunk, of plain text, or of an object
 // that has no type.
 func (r *Renderer) untyped(e events.Event, f members) (Line, bool) {
+	if e.Failed() { // before its text: a chunk may have both
+		return r.failure(e, f), true
+	}
 	if text := e.Text(); text != "" {
 		return r.say(text), true
-	}
-	if f.cause("error") != "" {
-		return r.failure(e, f), true
 	}
 	choices := f["choices"]
 	if !choices.IsArray() {
@@ -210,7 +210,7 @@ func (r *Renderer) end(e events.Event, f members) Line {
 func (r *Renderer) failure(e events.Event, f members) Line {
 	cause := cmp.Or(e.ErrorText(), f.cause("error"))
 	l := Line{Kind: KindError, Mark: markFailed, Verb: "error", Text: cause, Failed: true}
-	if code := cmp.Or(f.text("code"), f.object("error").text("code")); code != "" && code != cause {
+	if code := cmp.Or(e.ErrorCode(), f.text("code")); code != "" && code != cause {
 		l.Text += " (" + code + ")"
 	}
 	return l
@@ -279,6 +279,13 @@ func (r *Renderer) progress(e events.Event, f members) (Line, bool) {
 	case events.TypeConclave, events.TypeActivityConclave:
 		l = r.note(strings.Join(nonEmpty("conclave", f.text("action"), f.text("key")), " "), cmp.Or(shown, says), 0)
 		l.Failed = f["success"].Type == gjson.False
+	case events.TypeGap:
+		after, next := f.say("after"), f.say("next")
+		l = r.note("events are lost", cmp.Or(says, "the server no longer has them"), 0)
+		if after != "" && next != "" {
+			l.Whom = "between " + after + " and " + next
+		}
+		l.Failed = true
 	case events.TypeTrace, events.TypeModelStatus:
 		// The rest of a trace is for whoever debugs the sender.
 		if says = cmp.Or(says, shown); says == "" && f.cause("error") == "" {

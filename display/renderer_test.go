@@ -107,6 +107,21 @@ func TestRendererLine(t *testing.T) {
 			"✗ error: no funds (payment_required)", "✗ error: gateway down", "✗ error: error without a cause",
 			"✗ error: clock broken", "✗ trace: E7", "✗ never.heard.of: odd", "✗ failed: not really", "✗ bash failed: exit 1",
 		}},
+		{"an error in a chunk", []string{
+			`{"choices":[{"delta":{"content":"half a"}}]}`,
+			`{"error":{"message":"provider lost","code":502},"choices":[{"delta":{"content":"x"},"finish_reason":"error"}]}`,
+			`{"error":null,"choices":[{"delta":{"content":"b"}}]}`,
+			`{"error":{}}`,
+		}, []string{"│ half a", "✗ error: provider lost (502)", "│ b", `· message: {"error":{}}`}},
+		{"events that the server has no more", []string{
+			`{"type":"gap","runId":"r1","after":"7","next":"12","message":"the journal keeps a day"}`,
+			`{"type":"gap","after":7,"next":12}`,
+			`{"type":"gap"}`,
+		}, []string{
+			"✗ events are lost between 7 and 12: the journal keeps a day",
+			"✗ events are lost between 7 and 12: the server no longer has them",
+			"✗ events are lost: the server no longer has them",
+		}},
 		{"nothing for a person", []string{
 			`{"type":"timing","mark":"x"}`, `{"type":"text-delta","delta":""}`, `{"type":"task.heartbeat"}`,
 			`{"type":"tool_args_delta","argsDelta":"{"}`, `[DONE]`, ``, `{"choices":[{"delta":{}}]}`,

@@ -77,6 +77,24 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
+// BenchmarkTerminal is what asking each event whether it ends its run costs.
+func BenchmarkTerminal(b *testing.B) {
+	for _, bb := range []struct {
+		name string
+		data []byte
+	}{{"tool", delegateStart}, {"text", textDelta}, {"chunk", chunk}} {
+		b.Run(bb.name, func(b *testing.B) {
+			e := Decode("7", "message", bb.data)
+			b.ReportAllocs()
+			for b.Loop() {
+				if e.Terminal() {
+					b.Fatal("terminal")
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkHostile has outputs of 16 MB that are made to be dear.
 func BenchmarkHostile(b *testing.B) {
 	for name, data := range hostile(16 << 20) {

@@ -162,23 +162,3 @@ func (e Event) Clone() Event {
 	e.Data = bytes.Clone(e.Data)
 	return e
 }
-
-// Terminal reports whether e tells how its run ended: done, stopped, an error,
-// a workflow's complete, or generation B's activity.run with the status
-// completed, failed or cancelled. It proves that the run is over, not that the
-// stream is: a receipt, a result and [DONE] may follow, so read on until the
-// stream ends or a bounded wait is over. [DONE] itself is not terminal, since
-// it does not say how the run ended; nor are model.done and model.error, for an
-// agent may ask its model many times in one run.
-func (e Event) Terminal() bool {
-	switch e.Type {
-	case TypeDone, TypeStopped, TypeError, TypeComposeError, TypeComplete:
-		return true
-	case TypeActivityRun:
-		switch gjson.GetBytes(e.Data, "status").Str {
-		case "completed", "failed", "cancelled":
-			return true
-		}
-	}
-	return false
-}

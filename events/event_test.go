@@ -173,30 +173,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestErrorText(t *testing.T) {
-	for _, tt := range []struct{ event, data, want string }{
-		{"error", `{"error":"upstream timed out"}`, "upstream timed out"},
-		{"compose.error", `{"error":{"message":"overloaded","code":"E1"}}`, "overloaded"},
-		{"message", `{"type":"error","code":"insufficient_funds","message":"Top up"}`, "Top up"},
-		{"message", `{"type":"error","content":"said so"}`, "said so"},
-		{"message", `{"type":"error","code":"E2"}`, "E2"},
-		{"message", `{"type":"error","code":503}`, "503"},
-		{"message", `{"type":"error","error":{"status":503}}`, `{"status":503}`},
-		{"message", `{"type":"model.error","payload":{"error":"no model"}}`, "no model"},
-		{"message", `{"type":"activity.error","payload":{"message":"lost"}}`, "lost"},
-		{"message", `{"type":"swarm_child_error","error":"child died"}`, "child died"},
-		{"error", "gateway closed", "gateway closed"},
-		{"error", "", "error without a cause"},
-		{"error", `{"error":""}`, "error without a cause"},
-		{"message", `{"type":"done","error":"x"}`, ""},
-		{"message", "text", ""},
-	} {
-		if got := Decode("", tt.event, []byte(tt.data)).ErrorText(); got != tt.want {
-			t.Errorf("%s %s: error %q, want %q", tt.event, tt.data, got, tt.want)
-		}
-	}
-}
-
 func TestUnquote(t *testing.T) {
 	for _, s := range []string{
 		`""`, `"plain"`, `"a\"b\\c\/d\b\f\n\r\te"`, `"\u00e9\u4e2d\ud83d\udc1d"`,

@@ -25,6 +25,10 @@ func seedFrames(f *testing.F) {
 	f.Add("message", []byte(`{"a\"type":"done"}`))
 	f.Add("message", []byte(`{"a":"type","type":"done","b":{"type":"error"}}`))
 	f.Add("message", []byte("{\"type\":\"a\xff\"}"))
+	f.Add("message", []byte(`{"id":"1","error":{"code":502,"message":"m"},"choices":[{"delta":{"content":""}}]}`))
+	f.Add("message", []byte(`{"\u0065rror":"x","error":{}}`))
+	f.Add("message", []byte(`{"type":"activity.run","status":"failed","payload":{"error":{"code":"E"}}}`))
+	f.Add("complete", []byte(`{"success":false}`))
 	f.Add("message", []byte(`{"type":"\ud83d","t\u0079pe":"x"}`))
 }
 
@@ -81,14 +85,46 @@ func FuzzDecode(f *testing.F) {
 		if s := e.Text(); s != "" && e.Type != "" && e.Type != TypeTextDelta && e.Type != TypeModelTextDelta || !utf8.ValidString(s) {
 			t.Fatalf("%s has text %q", e.Type, s)
 		}
-		if s := e.ErrorText(); !utf8.ValidString(s) || e.Terminal() && s == "" && (e.Type == TypeError || e.Type == TypeComposeError) {
-			t.Fatalf("%s has error text %q", e.Type, s)
-		}
+		checkEnding(t, e)
 		byHand := Event{Type: e.Type, Name: e.Name, Data: data}
-		if e.Err == nil && (byHand.Text() != e.Text() || byHand.ErrorText() != e.ErrorText()) {
+		if e.Err == nil && (byHand.Text() != e.Text() || byHand.ErrorText() != e.ErrorText() ||
+			byHand.Failed() != e.Failed() || byHand.Terminal() != e.Terminal() || byHand.ErrorCode() != e.ErrorCode()) {
 			t.Fatal("an event made by hand reads otherwise")
 		}
 	})
+}
+
+// checkEnding checks what an event says of its run's end, against the standard
+// decoder where the event has no type.
+func checkEnding(t *testing.T, e Event) {
+	t.Helper()
+	text, code := e.ErrorText(), e.ErrorCode()
+	if e.Failed() && !e.Terminal() || !utf8.ValidString(text) || !utf8.ValidString(code) || code != "" && text == "" {
+		t.Fatalf("%s: failed %t, terminal %t, error %q, code %q", e.Type, e.Failed(), e.Terminal(), text, code)
+	}
+	switch e.Type {
+	case TypeMalformed, TypeModelError, TypeActivityError, TypeSwarmChildError, TypeTaskFailed:
+		if text == "" || e.Terminal() {
+			t.Fatalf("%s: terminal %t, error %q", e.Type, e.Terminal(), text)
+		}
+	default:
+		if e.Failed() != (text != "") {
+			t.Fatalf("%s: failed %t, error %q", e.Type, e.Failed(), text)
+		}
+	}
+	if e.Type != "" {
+		return
+	}
+	var object, inner map[string]json.RawMessage
+	var cause string
+	want := false
+	if json.Unmarshal(e.Data, &object) == nil && object["error"] != nil {
+		want = json.Unmarshal(object["error"], &cause) == nil && cause != "" ||
+			json.Unmarshal(object["error"], &inner) == nil && len(inner) > 0
+	}
+	if e.Failed() != want {
+		t.Fatalf("%s: failed %t, want %t", e.Data, e.Failed(), want)
+	}
 }
 
 func FuzzParseToolEvent(f *testing.F) {

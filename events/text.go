@@ -27,32 +27,6 @@ func (e Event) Text() string {
 	return own(read(object))
 }
 
-// ErrorText gives the readable cause of an error event: its error (a text, or
-// an object by its message, error, reason or code), else its message, content
-// or code, else data that is plain text. For a malformed event it says what
-// is wrong with the frame. It is "" for any other event, and never for an
-// error.
-func (e Event) ErrorText() string {
-	switch e.Type {
-	case TypeMalformed:
-		if e.Err != nil {
-			return e.Err.Error()
-		}
-		return ""
-	case TypeError, TypeComposeError, TypeModelError, TypeActivityError,
-		TypeSwarmChildError, TypeTaskFailed:
-	default:
-		return ""
-	}
-	var cause string
-	if object, ok := e.parsed(); ok {
-		cause = errorText(object)
-	} else {
-		cause = string(trimSpace(e.Data))
-	}
-	return firstOf(own(cause), "error without a cause")
-}
-
 // parsed gives e's data where that is one JSON object.
 func (e Event) parsed() (gjson.Result, bool) {
 	data := trimSpace(e.Data)
@@ -104,40 +78,4 @@ func chunkText(chunk gjson.Result) string {
 		return true
 	})
 	return b.String()
-}
-
-func errorText(object gjson.Result) string {
-	var err, payload, code gjson.Result
-	var message, content string
-	object.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
-		case "error":
-			err = v
-		case "payload":
-			payload = v
-		case "message":
-			message = text(v)
-		case "content":
-			content = text(v)
-		case "code":
-			code = v
-		}
-		return true
-	})
-	if cause, ok := readError(err, 0); ok {
-		return cause
-	}
-	if payload.IsObject() {
-		if cause, ok := readError(member(payload, "error"), 0); ok {
-			return cause
-		}
-	}
-	cause := firstOf(message, content, text(code))
-	if cause == "" && code.Type == gjson.Number {
-		cause = code.Raw
-	}
-	if cause == "" {
-		cause = text(member(payload, "message"))
-	}
-	return cause
 }

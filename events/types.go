@@ -42,6 +42,12 @@ const (
 	TypeReceipt        = "receipt"
 	TypeComposeReceipt = "compose.receipt"
 
+	// TypeGap says that the server no longer has the events between two ids:
+	// {"type":"gap","runId","after","next","message"}, after being the last id
+	// that the reader has and next the id of the event that follows. The run
+	// goes on. It is ours; Compose's servers send none.
+	TypeGap = "gap"
+
 	// Workflow streams name their frames by the event alone.
 	TypeStart    = "start"
 	TypeProgress = "progress"
@@ -102,7 +108,7 @@ var interned = func() map[string]string {
 		TypeSwarmChildStart, TypeSwarmChildDelta, TypeSwarmChildToolStart,
 		TypeSwarmChildToolEnd, TypeSwarmChildDone, TypeSwarmChildError,
 		TypeConclave, TypeTrace, TypeDone, TypeStopped, TypeError, TypeComposeError,
-		TypeReceipt, TypeComposeReceipt,
+		TypeReceipt, TypeComposeReceipt, TypeGap,
 		TypeStart, TypeProgress, TypeStep, TypeAgent, TypeResponse, TypeResult, TypeComplete,
 		TypeActivityRun, TypeActivityThinking, TypeActivityTool, TypeActivitySelection,
 		TypeActivityPlan, TypeActivityConnector, TypeActivityChild, TypeActivityConclave,

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,8 +23,9 @@ import (
 // All its sequences keep these rules:
 //
 //   - An event's Data is valid until the next event; Clone it to keep it.
-//   - An error comes last, alone, and ends the loop. Events of type error are
-//     events, not errors: see [events.Event.ErrorText].
+//   - An error comes last, alone, and ends the loop. An event that says that
+//     the run failed is given like any other, and so is what follows it; then a
+//     *RunError ends the loop.
 //   - Breaking out of the loop closes the connection.
 //   - When ctx ends, so does the loop, at once, with context.Cause(ctx).
 type Client struct {
@@ -33,17 +35,32 @@ type Client struct {
 	// HTTP makes the requests; nil means http.DefaultClient. Leave its Timeout
 	// zero, for it would cut every stream. To sign each request, those that
 	// take up a stream included, sign in its Transport.
+	//
+	// Redirects are followed, nine in a row at most and as far as its
+	// CheckRedirect allows, but not from https to http, and not where a POST
+	// would become a GET (301, 302); then the error is a *RedirectError.
 	HTTP *http.Client
-	// Header goes with every request, such as Authorization.
+	// Header goes with every request, such as Authorization. To another host
+	// than BaseURL's, where a redirect leads there, only its Content-Type and
+	// User-Agent go: any other name may be that of a credential.
 	Header http.Header
 
 	// Retry says how a lost stream is taken up again; nil means
 	// DefaultBackoff, NoRetry that it is not.
 	Retry *Backoff
+	// Idle and Quiet tell a lost connection from a silent one. The time that
+	// the loop's body takes counts for neither.
+	//
 	// Idle is how long to wait for a byte, of an answer's head or of a stream,
-	// before a connection counts as lost with ErrIdle; zero means 60 s.
-	// Servers send a comment in each 5 to 10 s of silence.
+	// before a connection counts as lost with ErrIdle; zero means 60 s. A
+	// comment is a sign of life: servers send one in each 5 to 10 s of silence.
 	Idle time.Duration
+	// Quiet is how long to wait for an event, over all connections since the
+	// last one; comments do not count. Then the connection counts as lost with
+	// ErrQuiet, once: where no new event comes for as long again, a run ends
+	// with a *TruncatedError of ErrQuiet. Zero means 10 min, and for an endless
+	// stream no bound; with one, it is opened again each time.
+	Quiet time.Duration
 	// AfterTerminal is how long to wait in all, after a run's terminal event
 	// or [DONE], for what may follow (a receipt) and the stream's end; zero
 	// means 5 s. The time that the loop's body takes does not count.
@@ -54,6 +71,10 @@ type Client struct {
 	// OnOpen is called each time a stream has opened, before its events, by
 	// the goroutine that ranges over the sequence; nil for none.
 	OnOpen func(Open)
+	// OnComment is called with each comment's text, what stands after its colon,
+	// as soon as its line has ended, in order with the events and by the same
+	// goroutine; of more than 4 KiB it gets the first 4 KiB. nil for none.
+	OnComment func(text string)
 	// OnRetry is called before each wait for another try, with what was lost
 	// and how long the wait is, by the same goroutine; nil for none.
 	OnRetry func(err error, wait time.Duration)
@@ -82,6 +103,11 @@ type FollowOptions struct {
 	// end, and any temporary failure, the first included, is a reason to open
 	// it again, for as long as ctx lasts. No event is terminal in it.
 	Endless bool
+	// Method and Body are of the request, such as a query that goes by POST;
+	// "" means GET. Each time that the stream is taken up they are sent again,
+	// so they must be of a request that may be: Run is for one that may not.
+	Method string
+	Body   []byte
 }
 
 // Run sends a message to an agent and gives the events of its run.
@@ -92,11 +118,12 @@ type FollowOptions struct {
 // AfterTerminal after a terminal event or [DONE]; a stream that ends without
 // either is taken up as if it were cut, and where that cannot be (no run id, no event
 // ids, the server refuses, Retry.GiveUp has passed) the error is a
-// *TruncatedError.
+// *TruncatedError. A run that is whole and failed ends with a *RunError; one
+// that was stopped or cancelled, with none.
 //
 // Before the stream the errors are *StartError, *PaymentRequiredError,
-// *HTTPError and *ContentTypeError. The sequence can be ranged over once;
-// then it gives ErrRangedTwice.
+// *HTTPError (a 204 too), *RedirectError and *ContentTypeError. The sequence
+// can be ranged over once; then it gives ErrRangedTwice.
 func (c *Client) Run(ctx context.Context, agent wallet.Address, req Request) iter.Seq2[events.Event, error] {
 	var used atomic.Bool
 	return func(yield func(events.Event, error) bool) {
@@ -125,10 +152,14 @@ func (c *Client) Run(ctx context.Context, agent wallet.Address, req Request) ite
 
 // Watch gives the events of a run that somebody started, those after
 // lastEventID, "" meaning all. It ends as Run does, and can be ranged over
-// again. Nothing is tried again before the stream has opened once.
+// again. Nothing is tried again before the stream has opened once: the errors
+// then are Run's, but for *StartError; a server that is not reached gives
+// net/http's *url.Error.
 //
 // A run that is over and has nothing after lastEventID gives no event and no
-// error: whoever has that id has the rest.
+// error: whoever has that id has the rest. Where the server no longer has what
+// follows it (410), the error is a *TruncatedError. Where it has lost some of
+// that, it says so by an event of [events.TypeGap] and goes on.
 func (c *Client) Watch(ctx context.Context, runID, lastEventID string) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		f := c.follower(yield, FollowOptions{LastEventID: lastEventID})
@@ -159,8 +190,12 @@ func (c *Client) follower(yield func(events.Event, error) bool, opts FollowOptio
 		client:  c,
 		yield:   yield,
 		endless: opts.Endless,
+		method:  cmp.Or(opts.Method, http.MethodGet),
+		body:    opts.Body,
 		lastID:  opts.LastEventID,
 		given:   opts.LastEventID != "",
+		left:    c.quiet(opts.Endless),
+		quiet:   c.quiet(opts.Endless),
 		backoff: c.Retry.withDefaults(),
 	}
 }
@@ -171,18 +206,24 @@ func (c *Client) start(ctx context.Context, agent wallet.Address, r Request) (*c
 	if err != nil {
 		return nil, err
 	}
-	req, err := c.request(http.MethodPost, "/agent/"+agent.String()+"/stream", body)
+	req, err := c.request(http.MethodPost, "/agent/"+agent.String()+"/stream", nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	var message letter
+	message.enclose(req, body)
 	conn, err := c.connect(ctx, req, c.idle())
 	switch err.(type) {
 	case nil:
-	case *HTTPError, *PaymentRequiredError, *ContentTypeError:
+	case *HTTPError, *PaymentRequiredError, *RedirectError, *ContentTypeError:
 		return nil, err
 	default:
-		return nil, &StartError{MayRun: mayHaveBeenSent(err), Err: err}
+		return nil, &StartError{MayRun: !message.withdraw(), Err: err}
+	}
+	if conn.over { // no stream, so no run
+		conn.close()
+		return nil, &HTTPError{Status: http.StatusNoContent, RequestID: conn.requestID}
 	}
 	if conn.runID == "" {
 		conn.runID = r.RunID
@@ -196,6 +237,16 @@ func (c *Client) idle() time.Duration {
 		return c.Idle
 	}
 	return time.Minute
+}
+
+func (c *Client) quiet(endless bool) time.Duration {
+	switch {
+	case c.Quiet > 0:
+		return c.Quiet
+	case endless:
+		return unbounded
+	}
+	return 10 * time.Minute
 }
 
 func (c *Client) afterTerminal() time.Duration {

@@ -30,14 +30,28 @@
 //	  event receipt, data [DONE]     may follow; the stream's end ends reading
 //	GET /delegations/{R}/events      Last-Event-ID: 17
 //	  200 text/event-stream          what came after 17
+//	  event gap                      first, where the server has lost some of it
 //	  204                            nothing came after it, and nothing will
+//	  410                            all that came after it is lost
 //
 // The POST is sent once: whoever is charged for a run must not be charged
 // twice, so a POST that breaks off before its answer is a [StartError] and is
 // the caller's to judge. From the answer on, a lost connection is taken up by
-// GET with the last event id; see [Client] for how long and how often.
+// GET with the last event id; see [Client] for how long to wait on one, and
+// [Backoff] for how often and how fast.
 //
-// What cannot be taken up ends with a [TruncatedError], which holds the last
-// event id. Only a terminal event proves that a run's stream is whole: a body
-// that is closed early looks like one that has ended.
+// # The end
+//
+// Only a terminal event proves that a run's stream is whole: a body that is
+// closed early looks like one that has ended. So a sequence ends in one of
+// three ways:
+//
+//   - with no error: the run told how it ended, and did not fail;
+//   - with a [RunError]: it told that it failed. A status 200 says only that
+//     it had begun;
+//   - with a [TruncatedError], which holds the last event id: it did not tell,
+//     or not all of it can be had any more.
+//
+// Where there was no stream, the error says what there was in its place: see
+// [Client.Run]. All are found by errors.As.
 package stream

@@ -47,6 +47,32 @@ func ExampleClient_Run() {
 	// done
 }
 
+// A run that failed is told from one that was cut: the one can be asked for
+// again, the other be taken up again.
+func ExampleRunError() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: 1\nevent: error\ndata: {\"error\":{\"code\":\"quota\",\"message\":\"no credit\"}}\n\n")
+	}))
+	defer server.Close()
+
+	client := &stream.Client{BaseURL: server.URL, HTTP: server.Client()}
+	for _, err := range client.Watch(context.Background(), "r1", "") {
+		if err == nil {
+			continue
+		}
+		if failed, ok := errors.AsType[*stream.RunError](err); ok {
+			fmt.Println("failed:", failed.Code, failed.Message)
+		} else if cut, ok := errors.AsType[*stream.TruncatedError](err); ok {
+			fmt.Println("cut after event", cut.LastEventID)
+		} else {
+			fmt.Println("no stream:", err)
+		}
+	}
+	// Output:
+	// failed: quota no credit
+}
+
 func ExampleRead() {
 	recorded := "id: 1\ndata: {\"type\":\"thinking_start\"}\n\nid: 2\ndata: {\"type\":\"tex"
 	for ev, err := range stream.Read(strings.NewReader(recorded)) {

@@ -1,27 +1,26 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"github.com/swarmseal/swarmseal/events"
 )
-
-// settled is how long a connection must stand to count as progress.
-const settled = 30 * time.Second
 
 // follower is the state of one sequence, over all its connections.
 type follower struct {
 	client  *Client
 	yield   func(events.Event, error) bool
 	endless bool
+	method  string // of the request that opens the stream or takes it up
+	path    string // of that request; "" where there is none
+	body    []byte
 	runID   string
-	path    string // of the GET that takes up; "" where there is none
 	backoff Backoff
 
 	lastID string
@@ -30,13 +29,22 @@ type follower struct {
 	seen   bool // the caller has had an event
 
 	terminal bool
-	after    time.Duration // once terminal: the time left for what may follow
+	failure  *RunError // the run told that it failed
+	// The newest event, receipts and [DONE] aside, ends a model's answer; as
+	// an error where modelFailure is not nil.
+	modelEnded   bool
+	modelFailure *RunError
 
+	// left is how long reads may still block: until the next event or, once
+	// terminal, until the stream's end.
+	left   time.Duration
+	quiet  time.Duration // what left is set to by each event
+	quiets int           // how often left has run out since the last progress
+
+	places   places
 	attempts int           // tries since the last progress
 	down     time.Duration // time without a connection since then, until lostAt
 	lostAt   time.Time
-
-	modelEnded bool // the newest event ends a model's answer
 }
 
 // follow reads the stream to its end over as many connections as it takes;
@@ -56,18 +64,27 @@ func (f *follower) follow(ctx context.Context, conn *connection) {
 		f.opened = true
 		if conn.over {
 			conn.close()
-			if !f.endless && !f.terminal && !f.given {
+			switch {
+			case f.terminal:
+				f.end()
+			case !f.endless && !f.given:
 				f.fail(ctx, f.truncated(errOver))
 			}
 			return
 		}
-		err, done := f.read(ctx, conn)
+		first, err := f.read(ctx, conn)
 		conn.close()
-		if done {
+		if err == nil {
 			return
 		}
-		if time.Since(conn.openedAt) >= settled {
-			f.progress()
+		if f.places.moved(first, f.lastID) {
+			f.attempts, f.down, f.quiets = 0, 0, 0
+		} else if time.Since(conn.openedAt) >= settled {
+			f.down = 0
+		}
+		if errors.Is(err, ErrQuiet) && !f.terminal {
+			f.quiets++
+			f.left = f.quiet
 		}
 		conn, f.lostAt = nil, time.Now()
 		if !f.again(ctx, err) {
@@ -78,7 +95,7 @@ func (f *follower) follow(ctx context.Context, conn *connection) {
 
 // open takes the stream up after the last event id.
 func (f *follower) open(ctx context.Context) (*connection, error) {
-	req, err := f.client.request(http.MethodGet, f.path, nil)
+	req, err := f.client.request(f.method, f.path, f.body)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +107,12 @@ func (f *follower) open(ctx context.Context) (*connection, error) {
 	}
 	idle := f.client.idle()
 	if f.terminal {
-		idle = min(idle, f.after)
+		idle = min(idle, f.left)
 	}
 	start := time.Now()
 	conn, err := f.client.connect(ctx, req, idle)
 	if f.terminal {
-		f.after -= time.Since(start)
+		f.left -= time.Since(start)
 	}
 	if err != nil {
 		return nil, err
@@ -110,53 +127,96 @@ func (f *follower) open(ctx context.Context) (*connection, error) {
 	return conn, nil
 }
 
-// read gives the caller the events of one connection. done says that the
-// sequence is at its end or the caller has left; else err tells how the
-// connection was lost.
-func (f *follower) read(ctx context.Context, conn *connection) (err error, done bool) {
+// read gives the caller the events of one connection, until it is lost: err
+// tells how, and first is the first id that it brought. err is nil where the
+// sequence is at its end or the caller has left.
+func (f *follower) read(ctx context.Context, conn *connection) (first string, err error) {
 	scanner := NewScanner(conn.body)
 	scanner.MaxFrameBytes = f.client.MaxFrameBytes
 	scanner.id, scanner.lastID = f.lastID, f.lastID
-	if f.terminal {
-		conn.body.left = max(0, f.after)
+	if tell := f.client.OnComment; tell != nil {
+		scanner.OnComment = func(text []byte) { tell(string(text)) }
 	}
+	conn.body.left = f.left
 	for ctx.Err() == nil {
 		frame, err := scanner.Next()
 		if id := scanner.LastEventID(); id != f.lastID {
 			f.lastID = id
-			f.progress()
+			first = cmp.Or(first, id)
 		}
 		if ms, ok := scanner.Retry(); ok {
 			f.backoff.serverRetry(ms)
 		}
 		if err != nil {
-			if err == io.EOF {
-				if !scanner.Truncated() {
-					return errEnded, f.terminal || f.modelEnded
+			if err == io.EOF && !scanner.Truncated() {
+				if f.terminal || f.modelEnded {
+					f.end()
+					return first, nil
 				}
+				err = errEnded
+			} else if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
 			// A cut after the terminal event may have taken a receipt with it.
 			// It can still be had in the time that is left.
-			f.after = conn.body.left
-			return err, false
+			f.left = conn.body.left
+			return first, err
 		}
 		ev := events.Decode(frame.ID, frame.Event, frame.Data)
-		// [DONE] does not say how the run ended, but a stream that has it was
-		// not cut short.
-		if !f.endless && !f.terminal && (ev.Terminal() || ev.Type == events.TypeDoneSentinel) {
-			f.terminal = true
+		wasTerminal := f.terminal
+		f.note(ev)
+		switch {
+		case !f.terminal:
+			conn.body.left = f.quiet
+		case !wasTerminal:
 			conn.body.left = f.client.afterTerminal()
 		}
-		// The end of a model's answer is the end of the run only where the
-		// stream ends behind it: more may be asked of the model.
-		f.modelEnded = !f.endless && (ev.Type == events.TypeModelDone || ev.Type == events.TypeModelError)
-		f.seen, f.given = true, false
 		if !f.yield(ev, nil) {
-			return nil, true
+			return first, nil
 		}
 	}
-	return context.Cause(ctx), false
+	return first, context.Cause(ctx)
+}
+
+// note takes in what an event says of how the run ended.
+func (f *follower) note(ev events.Event) {
+	f.seen, f.given = true, false
+	if f.endless {
+		return
+	}
+	switch ev.Type {
+	case events.TypeReceipt, events.TypeComposeReceipt:
+	case events.TypeDoneSentinel:
+		// It does not say how the run ended, but a stream that has it was not
+		// cut short.
+		f.terminal = true
+	case events.TypeModelDone:
+		// The end of a model's answer is the end of the run only where the
+		// stream ends behind it: more may be asked of the model.
+		f.modelEnded, f.modelFailure = true, nil
+	case events.TypeModelError:
+		f.modelEnded, f.modelFailure = true, f.runError(ev)
+	default:
+		f.modelEnded, f.modelFailure = false, nil
+		if !ev.Terminal() {
+			return
+		}
+		f.terminal = true
+		if f.failure == nil && ev.Failed() {
+			f.failure = f.runError(ev)
+		}
+	}
+}
+
+func (f *follower) runError(ev events.Event) *RunError {
+	return &RunError{RunID: f.runID, Event: ev.Clone(), Message: ev.ErrorText(), Code: ev.ErrorCode()}
+}
+
+// end ends the sequence of a run that has told how it ended.
+func (f *follower) end() {
+	if failure := cmp.Or(f.failure, f.modelFailure); failure != nil {
+		f.yield(events.Event{}, failure)
+	}
 }
 
 // again waits for the time of another try. It is false where there is none;
@@ -171,8 +231,9 @@ func (f *follower) again(ctx context.Context, err error) bool {
 	if f.terminal {
 		// All that counts was given: what stands in the way of the rest is no
 		// error.
-		f.after -= wait
-		if f.final(err) != nil || f.after <= 0 {
+		f.left -= wait
+		if f.final(err) != nil || f.left <= 0 {
+			f.end()
 			return false
 		}
 	} else {
@@ -208,6 +269,9 @@ func (f *follower) final(err error) error {
 	switch {
 	case errors.Is(err, ErrFrameTooLong): // it would come again each time
 		return err
+	case !f.opened && !f.endless && f.lastID != "" && isGone(err):
+		// The caller has the events before lastID, and never all of the rest.
+		return f.truncated(err)
 	case !f.opened && (!f.endless || unknownHost(err)):
 		return err
 	case f.endless && !temporary(err):
@@ -216,6 +280,8 @@ func (f *follower) final(err error) error {
 		return f.truncated(err)
 	case f.endless:
 		return nil
+	case f.quiets > 1:
+		return f.truncated(err)
 	case f.path == "":
 		return f.truncated(fmt.Errorf("%w, and %w", err, errNoRunID))
 	case f.seen && f.lastID == "":
@@ -224,8 +290,6 @@ func (f *follower) final(err error) error {
 	}
 	return nil
 }
-
-func (f *follower) progress() { f.attempts, f.down = 0, 0 }
 
 func (f *follower) truncated(err error) error {
 	return &TruncatedError{RunID: f.runID, LastEventID: f.lastID, Err: err}

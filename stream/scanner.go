@@ -20,6 +20,9 @@ const (
 	keepBufferBytes  = 1 << 20
 )
 
+// maxCommentBytes bounds the text that OnComment is given.
+const maxCommentBytes = 4 << 10
+
 // maxEmptyReads is how many reads in a row may give neither bytes nor an error.
 const maxEmptyReads = 100
 
@@ -40,7 +43,8 @@ func (e *FrameTooLongError) Is(target error) bool { return target == ErrFrameToo
 // data.
 type Frame struct {
 	// ID is the last event id when the frame was given: its own, else that of
-	// the nearest frame before it that had one, else "".
+	// the nearest frame before it that had one, else "". Ids share memory in
+	// blocks of 1 KiB, and one that is kept keeps its block.
 	ID string
 	// Event is the frame's event name, "message" where none was set.
 	Event string
@@ -50,8 +54,9 @@ type Frame struct {
 }
 
 // Scanner splits bytes into frames by the WHATWG rules for event streams,
-// however the bytes are cut. It takes time in proportion to the bytes, holds
-// one frame at a time, and allocates nothing for a frame but a new id.
+// however the bytes are cut. It takes time in proportion to the bytes and
+// holds one frame at a time. A frame costs no allocation, and a new id, whose
+// memory is had in blocks of 1 KiB, next to none.
 //
 // Bytes that are no UTF-8 become U+FFFD as the Encoding Standard says.
 type Scanner struct {
@@ -61,26 +66,31 @@ type Scanner struct {
 	// *FrameTooLongError. The standard sets no limit; this one is ours,
 	// against hostile peers. Set it before the first Next.
 	MaxFrameBytes int
+	// OnComment is given each comment line's text, what stands after its
+	// colon, as soon as the line has ended: by Next, in order with the frames.
+	// The text is valid during the call. Comments have no bound and are not
+	// held, so of a text over 4 KiB it gets the first 4 KiB, less what is left
+	// of a character cut there. Nil means that comments are only counted. Set
+	// it before the first Next.
+	OnComment func(text []byte)
 
 	r   io.Reader
 	err error // what Next gives from now on
 
-	// buf[pos:end] has not been looked at as lines. lf and cr are the first
-	// LF and CR in it, or end where there is none: each byte is searched
-	// once for each, however short the lines and the reads are.
+	// buf[pos:end] has not been looked at as lines. No LF stands in it before
+	// lf, and cr is its first CR, or end where there is none: each byte is
+	// searched once for each, however short the lines and the reads are.
 	buf      []byte
 	pos, end int
 	lf, cr   int
 	spare    int // how often room was made since the buffer last grew
 
-	started   bool // the place of a BOM is behind us
-	skipLF    bool // the last line ended with CR: an LF now belongs to it
-	inComment bool // the bytes so far of an unfinished comment were dropped
+	state   state
+	comment []byte // how a comment starts whose bytes were dropped, for OnComment
 
 	// The block being read. Its data is buf[from:to], joined in place: a data
 	// line is moved down to stand after the one before it.
-	open     bool // some line that is no comment was read
-	size     int  // bytes of those lines
+	size     int // bytes of its lines that are no comments; 0 where there is none
 	hasData  bool
 	from, to int
 	event    string
@@ -90,11 +100,12 @@ type Scanner struct {
 	retry    int64
 	hasRetry bool
 	comments int
+	ids      idTexts
 	names    map[string]string // event names seen, so that each is allocated once
 }
 
 // NewScanner gives a scanner of r's bytes.
-func NewScanner(r io.Reader) *Scanner { return &Scanner{r: r} }
+func NewScanner(r io.Reader) *Scanner { return &Scanner{r: r, state: atStart} }
 
 // LastEventID gives the stream's last event id: that of the last whole block,
 // also of one that had no data and so gave no frame.
@@ -112,7 +123,7 @@ func (s *Scanner) Comments() int { return s.comments }
 // inside a block or a line. Whole comment lines at the end are no block. A
 // stream cut between two blocks cannot be told from a whole one.
 func (s *Scanner) Truncated() bool {
-	return s.err != nil && (s.open || s.inComment || s.pos < s.end)
+	return s.err != nil && (s.size > 0 || s.state&inComment != 0 || s.pos < s.end)
 }
 
 // Next gives the next frame. At the end of the bytes the error is io.EOF,
@@ -120,29 +131,53 @@ func (s *Scanner) Truncated() bool {
 // or what the reader gave. Every later call gives the same error.
 func (s *Scanner) Next() (Frame, error) {
 	for s.err == nil {
-		line, ok := s.line()
+		var data []byte
+		var ok bool
+		if s.state == 0 {
+			data, ok = s.quick()
+		}
 		if !ok {
-			s.err = s.fill()
-			continue
-		}
-		if len(line) == 0 {
-			if frame, ok := s.dispatch(); ok {
-				return frame, nil
+			if data, ok = s.step(); !ok {
+				continue
 			}
-			continue
 		}
-		if line[0] == ':' {
-			s.comments++
-			continue
+		if !isASCII(data) && !utf8.Valid(data) {
+			data = appendValid(nil, data)
 		}
-		s.open = true
+		name := "message"
+		if s.event != "" {
+			name = s.event
+			s.event = ""
+		}
+		return Frame{ID: s.lastID, Event: name, Data: data}, nil
+	}
+	return Frame{}, s.err
+}
+
+// step takes the next line, or reads more where none is whole. Where the line
+// ends a block that has data, it gives that and ok is true.
+func (s *Scanner) step() (data []byte, ok bool) {
+	line, ok := s.line()
+	switch {
+	case !ok:
+		s.err = s.fill()
+	case len(line) == 0:
+		s.lastID, s.size = s.id, 0
+		if s.hasData {
+			s.hasData = false
+			return s.buf[s.from:s.to:s.to], true
+		}
+		s.event = ""
+	case line[0] == ':':
+		s.endComment(line)
+	default:
 		if s.size += len(line) + 1; s.size > s.limit() {
 			s.err = &FrameTooLongError{s.limit()}
 			break
 		}
 		s.field(line)
 	}
-	return Frame{}, s.err
+	return nil, false
 }
 
 func (s *Scanner) limit() int {
@@ -152,163 +187,10 @@ func (s *Scanner) limit() int {
 	return DefaultMaxFrameBytes
 }
 
-// line takes the next whole line off the buffer, without its end; ok is false
-// where more bytes are needed.
-func (s *Scanner) line() (line []byte, ok bool) {
-	if !s.started && !s.skipBOM() {
-		return nil, false
-	}
-	for {
-		if s.skipLF && s.pos < s.end {
-			s.skipLF = false
-			if s.buf[s.pos] == '\n' {
-				s.advance(s.pos + 1)
-			}
-		}
-		stop := min(s.lf, s.cr)
-		if stop == s.end {
-			return nil, false
-		}
-		line = s.buf[s.pos:stop]
-		// A CR ends its line at once. Waiting to see whether an LF follows
-		// would hold back the last frame of a stream that uses CR alone.
-		s.skipLF = stop == s.cr
-		s.advance(stop + 1)
-		if !s.inComment {
-			return line, true
-		}
-		s.inComment = false
-		s.comments++
-	}
-}
-
-// skipBOM drops one BOM at the stream's start; false where its bytes are not
-// all here yet.
-func (s *Scanner) skipBOM() bool {
-	const bom = "\xef\xbb\xbf"
-	head := s.buf[s.pos:min(s.end, s.pos+len(bom))]
-	if !bytes.HasPrefix([]byte(bom), head) {
-		s.started = true
-		return true
-	}
-	if len(head) < len(bom) {
-		return false
-	}
-	s.started = true
-	s.advance(s.pos + len(bom))
-	return true
-}
-
-// advance moves pos and finds the line ends after it.
-func (s *Scanner) advance(pos int) {
-	s.pos = pos
-	if s.lf < pos {
-		if s.lf = pos; pos == s.end || s.buf[pos] != '\n' { // blank lines are many
-			s.lf = s.find('\n', pos)
-		}
-	}
-	if s.cr < pos {
-		s.cr = s.find('\r', pos)
-	}
-}
-
-// find gives the first c at or after from, or end.
-func (s *Scanner) find(c byte, from int) int {
-	if i := bytes.IndexByte(s.buf[from:s.end], c); i >= 0 {
-		return from + i
-	}
-	return s.end
-}
-
-// fill reads more bytes after those that are kept.
-func (s *Scanner) fill() error {
-	if s.started && s.pos < s.end {
-		switch {
-		case s.inComment || s.buf[s.pos] == ':':
-			// Comments are not bounded, so they must not be held.
-			s.inComment = true
-			s.pos, s.lf, s.cr = s.end, s.end, s.end
-		case s.size+s.end-s.pos > s.limit():
-			return &FrameTooLongError{s.limit()}
-		}
-	}
-	// With nothing to move there is no cost, and reads are as long as can be.
-	if s.end == len(s.buf) || s.pos == s.end && !s.hasData {
-		s.makeRoom()
-	}
-	for range maxEmptyReads {
-		n, err := s.r.Read(s.buf[s.end:])
-		if n > 0 {
-			old := s.end
-			s.end += n
-			if s.lf == old {
-				s.lf = s.find('\n', old)
-			}
-			if s.cr == old {
-				s.cr = s.find('\r', old)
-			}
-		}
-		if err != nil {
-			// The bytes that came with the error are looked at first.
-			s.r = failed{err}
-			if n == 0 {
-				return err
-			}
-		}
-		if n > 0 {
-			return nil
-		}
-	}
-	return io.ErrNoProgress
-}
-
-// failed is a reader that has ended.
-type failed struct{ err error }
-
-func (f failed) Read([]byte) (int, error) { return 0, f.err }
-
-// makeRoom moves what is kept, the block's data and the unread bytes, to the
-// front of the buffer and sees to it that half of it is free, so that moving
-// costs no more than reading did.
-func (s *Scanner) makeRoom() {
-	var data []byte
-	if s.hasData {
-		data = s.buf[s.from:s.to]
-	}
-	unread := s.buf[s.pos:s.end]
-	// One byte between the two is for the line feed that joins the next line.
-	at := len(data)
-	if s.hasData {
-		at++
-	}
-	buf := s.buf
-	kept := at + len(unread)
-	s.spare++
-	switch {
-	case kept >= len(buf)/2:
-		// By four, for fewer copies and less to clear; near the limit by no
-		// more than a frame can need.
-		most := max(2*len(buf), s.limit()+startBufferBytes)
-		buf = make([]byte, max(startBufferBytes, min(4*len(buf), most)))
-		s.spare = 0
-	case len(buf) > keepBufferBytes && s.spare > 64 && kept < startBufferBytes/2:
-		buf = make([]byte, startBufferBytes)
-	}
-	copy(buf, data)
-	copy(buf[at:], unread)
-	shift := at - s.pos
-	s.buf, s.from, s.to = buf, 0, len(data)
-	s.pos, s.end, s.lf, s.cr = at, s.end+shift, s.lf+shift, s.cr+shift
-}
-
 // field takes one line that is neither blank nor a comment.
 func (s *Scanner) field(line []byte) {
 	name, value := line, []byte(nil)
-	i := 4 // where the colon of most lines stands, those of data
-	if len(line) <= i || string(line[:i+1]) != "data:" {
-		i = bytes.IndexByte(line, ':')
-	}
-	if i >= 0 {
+	if i := bytes.IndexByte(line, ':'); i >= 0 {
 		name, value = line[:i], line[i+1:]
 		if len(value) > 0 && value[0] == ' ' {
 			value = value[1:]
@@ -320,8 +202,11 @@ func (s *Scanner) field(line []byte) {
 	case "event":
 		s.event = s.name(value)
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 && string(value) != s.id {
-			s.id = string(appendValid(nil, value))
+		if bytes.IndexByte(value, 0) < 0 {
+			if !utf8.Valid(value) {
+				value = appendValid(nil, value)
+			}
+			s.id = s.ids.text(value)
 		}
 	case "retry":
 		if ms, ok := parseDigits(value); ok {
@@ -358,23 +243,6 @@ func (s *Scanner) name(value []byte) string {
 		s.names[string(value)] = text
 	}
 	return text
-}
-
-// dispatch ends the block; ok is false where it had no data and so is no frame.
-func (s *Scanner) dispatch() (frame Frame, ok bool) {
-	s.lastID = s.id
-	if ok = s.hasData; ok {
-		data := s.buf[s.from:s.to:s.to]
-		if !utf8.Valid(data) {
-			data = appendValid(nil, data)
-		}
-		frame = Frame{ID: s.lastID, Event: s.event, Data: data}
-		if frame.Event == "" {
-			frame.Event = "message"
-		}
-	}
-	s.open, s.hasData, s.size, s.event = false, false, 0, ""
-	return frame, ok
 }
 
 // parseDigits reads ASCII digits as a number of 64 bits, sign bit clear; any

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -47,6 +47,12 @@ func (p *pipeServer) dial(context.Context, string, string) (net.Conn, error) {
 
 // inBubble runs f in a bubble with fake time and a server of h.
 func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Client, *pipeServer)) {
+	inBubbleOver(1, t, h, f)
+}
+
+// inBubbleOver is inBubble by HTTP/1.1 or HTTP/2.
+func inBubbleOver(proto int, t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Client, *pipeServer)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipeServer{conns: make(chan net.Conn), done: make(chan struct{})}
 		// Close ends connections, and does not wait for their handlers.
@@ -66,9 +72,13 @@ func inBubble(t *testing.T, h http.HandlerFunc, f func(*testing.T, *stream.Clien
 			if !late {
 				h(w, r)
 			}
-		})}
+		}), ErrorLog: log.New(io.Discard, "", 0)}
+		var protocols http.Protocols
+		protocols.SetHTTP1(proto == 1)
+		protocols.SetUnencryptedHTTP2(proto == 2)
+		server.Protocols = &protocols
 		go server.Serve(p)
-		transport := &http.Transport{DialContext: p.dial}
+		transport := &http.Transport{DialContext: p.dial, Protocols: &protocols}
 		defer func() {
 			transport.CloseIdleConnections()
 			close(p.done)
@@ -128,86 +138,6 @@ func TestRestartOfSomeSecondsIsSurvived(t *testing.T) {
 	})
 }
 
-func TestGivesUp(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		then http.HandlerFunc // after the first, cut stream; nil: refused
-		is   func(error) bool
-	}{
-		{"refused", nil, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
-		// Opens and breaks at once: no progress, whatever the status says.
-		{"cut at once each time", cut(""), func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"the same id again and again", cut("id: 1\ndata: x\n\n"), func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }},
-		{"busy", answer(503, ""), func(err error) bool { return isHTTP(err, 503) }},
-		{"busy for longer than that", answer(503, "", "Retry-After", "90"), func(err error) bool {
-			e, ok := errors.AsType[*stream.HTTPError](err)
-			return ok && e.RetryAfter == 90*time.Second
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var n int
-			var p *pipeServer
-			first := func(w http.ResponseWriter, r *http.Request) {
-				p.down.Store(c.then == nil)
-				cut(delta(1))(w, r)
-			}
-			inBubble(t, steps(&n, first, c.then), func(t *testing.T, client *stream.Client, server *pipeServer) {
-				p = server
-				start := time.Now()
-				_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-				e, ok := err.(*stream.TruncatedError)
-				if !ok || e.LastEventID != "1" || !c.is(err) {
-					t.Errorf("error %v", err)
-				}
-				took(t, start, 0, time.Minute)
-				if !strings.Contains(c.name, "longer") {
-					took(t, start, 50*time.Second, time.Minute)
-				}
-				if n > 40 {
-					t.Errorf("%d requests", n)
-				}
-			})
-		})
-	}
-}
-
-func TestProgressStartsTheCountAnew(t *testing.T) {
-	// Twenty minutes of a stream that breaks every 10 s but moves on each time.
-	var n int
-	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-		n++
-		if n == 120 {
-			say(done(n))(w, r)
-			return
-		}
-		say(delta(n))(w, r)
-		time.Sleep(10 * time.Second)
-		panic(http.ErrAbortHandler)
-	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-		if err != nil || len(got) != 120 {
-			t.Errorf("%d events, %v", len(got), err)
-		}
-	})
-}
-
-func TestSilentRunBehindAProxyThatCutsEachMinute(t *testing.T) {
-	var n int
-	inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-		if n++; n == 60 {
-			say(done(1))(w, r)
-			return
-		}
-		say(": ping\n\n")(w, r)
-		time.Sleep(50 * time.Second)
-		panic(http.ErrAbortHandler)
-	}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		if got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil || len(got) != 1 {
-			t.Errorf("%q, %v", got, err)
-		}
-	})
-}
-
 func TestRetryFieldWithinBounds(t *testing.T) {
 	for _, c := range []struct {
 		field     string
@@ -241,88 +171,36 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	})
 }
 
-func TestIdle(t *testing.T) {
-	t.Run("a stream without a byte is taken up", func(t *testing.T) {
-		var n int
-		inBubble(t, steps(&n, hang(delta(1)), say(done(2))), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			var lost error
-			client.OnRetry = func(err error, _ time.Duration) { lost = err }
-			start := time.Now()
-			if _, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil {
-				t.Error(err)
-			}
-			took(t, start, time.Minute, 61*time.Second)
-			if !errors.Is(lost, stream.ErrIdle) {
-				t.Errorf("lost by %v, want ErrIdle", lost)
-			}
-		})
-	})
-	t.Run("comments keep it alive", func(t *testing.T) {
-		inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			for range 60 {
-				say(": ping\n\n")(w, r)
-				time.Sleep(10 * time.Second)
-			}
-			say(done(1))(w, r)
-		}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.OnRetry = func(err error, _ time.Duration) { t.Errorf("lost by %v", err) }
-			if _, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"})); err != nil {
-				t.Error(err)
-			}
-		})
-	})
-	t.Run("a POST without an answer", func(t *testing.T) {
-		inBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			// A server learns of the client's leaving once the body is read.
-			io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-		}, func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.Idle = 10 * time.Second
-			start := time.Now()
-			_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-			if e, ok := err.(*stream.StartError); !ok || !e.MayRun || !errors.Is(err, stream.ErrIdle) {
-				t.Errorf("error %v, want a *StartError by ErrIdle", err)
-			}
-			took(t, start, 10*time.Second, 11*time.Second)
-		})
-	})
-	t.Run("a slow reader is no silent server", func(t *testing.T) {
-		var n int
-		inBubble(t, steps(&n, say(delta(1)+delta(2)+done(3))), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-			client.OnRetry = func(err error, _ time.Duration) { t.Errorf("lost by %v", err) }
-			for _, err := range client.Run(t.Context(), agent, stream.Request{Message: "hi"}) {
-				if err != nil {
-					t.Error(err)
-				}
-				time.Sleep(5 * time.Minute)
-			}
-		})
-	})
-}
-
 func TestAfterTheTerminalEventTheWaitIsBounded(t *testing.T) {
-	var n int
-	chatty := func(w http.ResponseWriter, r *http.Request) {
-		say(done(1))(w, r)
-		time.Sleep(time.Second)
-		say("id: 2\nevent: receipt\ndata: {}\n\n")(w, r)
-		for r.Context().Err() == nil {
-			say(": ping\n\n")(w, r)
-			time.Sleep(time.Second)
-		}
+	for name, last := range map[string]string{
+		"done":  done(1),
+		"error": "id: 1\ndata: {\"type\":\"error\",\"error\":\"no\"}\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n int
+			chatty := func(w http.ResponseWriter, r *http.Request) {
+				say(last)(w, r)
+				time.Sleep(time.Second)
+				say("id: 2\nevent: receipt\ndata: {}\n\n")(w, r)
+				for r.Context().Err() == nil {
+					say(": ping\n\n")(w, r)
+					time.Sleep(time.Second)
+				}
+			}
+			inBubble(t, steps(&n, chatty), func(t *testing.T, client *stream.Client, _ *pipeServer) {
+				start := time.Now()
+				got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
+				want(t, "events", got, []string{"1 " + name, "2 receipt"})
+				if _, failed := err.(*stream.RunError); failed != (name == "error") || err != nil && !failed {
+					t.Errorf("error %v", err)
+				}
+				took(t, start, 5*time.Second, 6*time.Second)
+				if n != 1 {
+					t.Errorf("%d requests, want 1", n)
+				}
+			})
+		})
 	}
-	inBubble(t, steps(&n, chatty), func(t *testing.T, client *stream.Client, _ *pipeServer) {
-		start := time.Now()
-		got, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
-		want(t, "events", got, []string{"1 done", "2 receipt"})
-		if err != nil {
-			t.Error(err)
-		}
-		took(t, start, 5*time.Second, 6*time.Second)
-		if n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
-	})
 }
 
 func TestEndlessWaitsForItsServer(t *testing.T) {
@@ -354,4 +232,64 @@ func TestCancelWhileWaitingForAnotherTry(t *testing.T) {
 		}
 		took(t, start, time.Second, time.Second)
 	})
+}
+
+// silent dials a peer that takes what it is sent and never answers.
+func silent(release chan struct{}) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go io.Copy(io.Discard, far)
+		go func() { <-release; far.Close() }()
+		return near, nil
+	}
+}
+
+// A dial that looks at no context, a handshake and a head that never come: each
+// is left at once, and patience ends each.
+func TestNoConnectionYet(t *testing.T) {
+	cause := fmt.Errorf("the user left")
+	for _, c := range []struct {
+		name   string
+		dial   func(release chan struct{}) func(context.Context, string, string) (net.Conn, error)
+		url    string
+		mayRun bool
+	}{
+		{"the dial blocks", func(release chan struct{}) func(context.Context, string, string) (net.Conn, error) {
+			return func(context.Context, string, string) (net.Conn, error) {
+				<-release
+				return nil, syscall.ECONNREFUSED
+			}
+		}, "http://swarm.test", false},
+		{"the handshake blocks", silent, "https://swarm.test", false},
+		{"the head blocks", silent, "http://swarm.test", true},
+	} {
+		bubble := func(name string, f func(*testing.T, *stream.Client)) {
+			t.Run(c.name+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					release := make(chan struct{})
+					transport := &http.Transport{DialContext: c.dial(release)}
+					f(t, &stream.Client{BaseURL: c.url, HTTP: &http.Client{Transport: transport}})
+					close(release)
+					transport.CloseIdleConnections()
+				})
+			})
+		}
+		bubble("the caller leaves", func(t *testing.T, client *stream.Client) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(3*time.Second, func() { cancel(cause) })
+			start := time.Now()
+			if _, err := collect(t, client.Run(ctx, agent, stream.Request{Message: "hi"})); err != cause {
+				t.Errorf("error %v, want the cause", err)
+			}
+			took(t, start, 3*time.Second, 3*time.Second)
+		})
+		bubble("patience ends", func(t *testing.T, client *stream.Client) {
+			start := time.Now()
+			_, err := collect(t, client.Run(t.Context(), agent, stream.Request{Message: "hi"}))
+			if e, ok := err.(*stream.StartError); !ok || e.MayRun != c.mayRun || !errors.Is(err, stream.ErrIdle) {
+				t.Errorf("%v, want a *StartError of ErrIdle, MayRun %t", err, c.mayRun)
+			}
+			took(t, start, time.Minute, time.Minute)
+		})
+	}
 }

@@ -145,12 +145,20 @@ type outcome struct {
 	retry     int64
 	hasRetry  bool
 	comments  int
+	said      []comment
 	truncated bool
 	err       string
 }
 
+// comment is a comment's text and how many frames came before it.
+type comment struct {
+	frames int
+	text   string
+}
+
 func scan(s *Scanner) outcome {
 	var o outcome
+	s.OnComment = func(text []byte) { o.said = append(o.said, comment{len(o.frames), string(text)}) }
 	for {
 		f, err := s.Next()
 		if err == nil {
@@ -201,7 +209,7 @@ func TestScannerVectors(t *testing.T) {
 			check := func(how string, r io.Reader) {
 				t.Helper()
 				got := scan(NewScanner(r))
-				got.comments = 0 // the vectors leave them out
+				got.comments, got.said = 0, nil // the vectors leave them out
 				if diff := got.differ(want); diff != "" {
 					t.Errorf("%s: %s", how, diff)
 				}

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"runtime"
 
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/google/uuid"
 )
 
 // Scrypt says how much work a file asks of whoever opens it.
@@ -54,7 +54,7 @@ func EncryptKey(ctx context.Context, key *Key, passphrase string, work Scrypt) (
 	}
 	// Other programs write the address without 0x, and some want it so.
 	address := fmt.Sprintf("%x", key.address[:])
-	return json.Marshal(&v3File{Address: address, Crypto: *c, ID: uuid.NewString(), Version: keystoreVersion})
+	return json.Marshal(&v3File{Address: address, Crypto: *c, ID: newID(), Version: keystoreVersion})
 }
 
 // DecryptKey opens a V3 keystore file's bytes, at most 64 KiB: of scrypt with
@@ -164,4 +164,13 @@ func trim0x(s string) string {
 		return s[2:]
 	}
 	return s
+}
+
+// newID gives a random UUID, version 4 of RFC 9562. The usual package brings
+// database/sql into every program that has a key.
+func newID() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,9 @@ func TestKeystore(t *testing.T) {
 	}
 	if strings.Contains(strings.ToLower(string(data)), knownKey[:16]) {
 		t.Errorf("the file has the secret in it: %s", data)
+	}
+	if !regexp.MustCompile(`"id":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`).Match(data) {
+		t.Errorf("the file has no UUID: %s", data)
 	}
 	other := checksummed[0]
 	for _, c := range []struct {
@@ -71,6 +75,23 @@ func TestKeystore(t *testing.T) {
 		if got, err := wallet.DecryptKey(t.Context(), []byte(text), "x"); err == nil || got != nil || !strings.HasPrefix(err.Error(), "keystore: ") {
 			t.Errorf("%s: DecryptKey = %v, %v", name, got, err)
 		}
+	}
+}
+
+// What people's files ask of whoever opens them is what other wallets' do.
+func TestKeystoreStandard(t *testing.T) {
+	key := mustKey(t, knownKey)
+	data, err := wallet.EncryptKey(t.Context(), key, "pass", wallet.ScryptStandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"version":3`, `"kdf":"scrypt"`, `"n":262144`, `"r":8`, `"p":1`, `"dklen":32`, `"cipher":"aes-128-ctr"`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the file lacks %s: %s", want, data)
+		}
+	}
+	if got, err := wallet.DecryptKey(t.Context(), data, "pass"); err != nil || got.Reveal() != key.Reveal() {
+		t.Errorf("DecryptKey = %v, %v", got, err)
 	}
 }
 
@@ -240,7 +261,7 @@ func FuzzDecrypt(f *testing.F) {
 			}
 		}
 		if json.Unmarshal(data, &work) == nil {
-			if k := work.Crypto.KDFParams; k.N*k.R*max(k.P, 1) > 1<<14 || k.C > 1<<14 {
+			if k := work.Crypto.KDFParams; k.N*k.R*max(k.P, 1) > 1<<12 || k.C > 1<<10 {
 				return
 			}
 		}

@@ -104,6 +104,18 @@ func TestPersonalMessage(t *testing.T) {
 	}
 }
 
+// The vector of web3.js' documentation: accounts.sign("Some data").
+func TestPersonalVector(t *testing.T) {
+	sig, err := wallet.ParseSignature("0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := wallet.MustParseAddress("0x2c7536E3605D9C16a7a3D7b1898e529396a65c23")
+	if err := wallet.Verify(address, wallet.PersonalMessage("Some data").Digest(), sig); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTypedDataForm(t *testing.T) {
 	domain := wallet.NewDomain("Example", "1", 1<<63)
 	text := func(types string, message any) string {

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/google/uuid"
 )
 
 // Seed is a mnemonic of BIP-39 with all the keys that come from it, those of
@@ -193,7 +192,7 @@ func EncryptSeed(ctx context.Context, seed *Seed, passphrase string, work Scrypt
 	if err != nil {
 		return nil, fmt.Errorf("keystore: %w", err)
 	}
-	return json.Marshal(&seedFile{Version: seedVersion, Address: seed.address, Crypto: *c, ID: uuid.NewString()})
+	return json.Marshal(&seedFile{Version: seedVersion, Address: seed.address, Crypto: *c, ID: newID()})
 }
 
 // DecryptSeed opens a seed file's bytes, with the bounds of DecryptKey. The

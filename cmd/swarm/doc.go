@@ -10,10 +10,16 @@
 //
 // # Who you are
 //
-// Requests are signed with the key in --key FILE, else SWARM_KEY, else the
-// file swarm/key.json in the user's configuration folder, which is made at
-// first use. It is a V3 keystore file, as Ethereum wallets have it. Its
-// passphrase is that of --passphrase-file (mode 0600 or stricter), else
+// Requests are signed with the key that --key names, else SWARM_KEY, else that in
+// the file swarm/key.json in the user's configuration folder, which is made at
+// first use. A key is named by
+//
+//	FILE                        a V3 keystore file, as Ethereum wallets have it, or a seed file's first key
+//	SEEDFILE#INDEX              the key with an INDEX, from 0, of a seed file: m/44'/60'/0'/0/INDEX of BIP-39's words
+//	web3signer:URL#ADDRESS      a key in Consensys' Web3Signer
+//	clef:PATH-OR-URL#ADDRESS    a key in clef, on its socket or over HTTP
+//
+// A file's passphrase is that of --passphrase-file (mode 0600 or stricter), else
 // SWARM_PASSPHRASE, else "", else what a prompt is answered with. A worker has
 // a key of its own, in a file by its name.
 //
@@ -34,6 +40,6 @@
 // # Environment
 //
 //	SWARM_SERVER      the server's URL; http://127.0.0.1:8420 where unset
-//	SWARM_KEY         the key file that signs
-//	SWARM_PASSPHRASE  its passphrase
+//	SWARM_KEY         the key that signs
+//	SWARM_PASSPHRASE  the passphrase of its file
 package main

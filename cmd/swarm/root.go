@@ -28,8 +28,8 @@ answer is signed with a wallet's key, and can be checked without the server.
 
 Environment:
   SWARM_SERVER      the server's URL; http://127.0.0.1:8420 where unset
-  SWARM_KEY         the key file that signs
-  SWARM_PASSPHRASE  its passphrase`,
+  SWARM_KEY         the key that signs; see swarm wallet --help
+  SWARM_PASSPHRASE  the passphrase of its file`,
 		Example: `  swarm serve
   swarm worker --name words --exec 'wc -w'
   swarm ask words 'to be or not to be'`,

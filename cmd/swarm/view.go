@@ -100,6 +100,9 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 		again := false
 		for e, err := range reader.Watch(ctx, id, from) {
 			if err != nil {
+				if e, ok := errors.AsType[*stream.RunError](err); ok {
+					return failureOf(e)
+				}
 				if status, _ := classify(err); p == patient && !opened && status == exitUnavailable {
 					again = true
 					break
@@ -133,20 +136,22 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 
 const stepBetweenTries = 250 * time.Millisecond
 
-// outcomeOf reads how a run ended from its terminal event.
+// outcomeOf reads from a terminal event how a run ended that did not fail: one
+// that did ends its stream with an error.
 func outcomeOf(e events.Event) error {
-	switch e.Type {
-	case events.TypeStopped:
-		reason := gjson.GetBytes(e.Data, "reason").String()
-		return swarm.Errorf(swarm.CodeCancelled, "%s", reason)
-	case events.TypeError, events.TypeComposeError, events.TypeModelError:
-		code := swarm.Code(gjson.GetBytes(e.Data, "code").String())
-		if _, known := statusOf[code]; !known {
-			code = swarm.CodeWorker
-		}
-		return swarm.Errorf(code, "%s", e.ErrorText())
+	if e.Type == events.TypeStopped {
+		return swarm.Errorf(swarm.CodeCancelled, "%s", gjson.GetBytes(e.Data, "reason").String())
 	}
 	return nil
+}
+
+// failureOf gives the error of a run that failed; its code has its exit status.
+func failureOf(e *stream.RunError) error {
+	code := swarm.Code(e.Code)
+	if _, known := statusOf[code]; !known {
+		code = swarm.CodeWorker
+	}
+	return swarm.Errorf(code, "%s", e.Message)
 }
 
 // outcomeError gives what a run's record says became of it: nil for completed.

@@ -47,7 +47,7 @@ itself when the server is restarted, and stops at SIGTERM.`,
 	cmd.Flags().StringVar(&w.card.Summary, "summary", "", "what the agent does, in a line")
 	cmd.Flags().StringVar(&w.card.Description, "description", "", "what the agent does, at length")
 	cmd.Flags().StringSliceVar(&w.card.Tags, "tag", nil, "the agent's `TAGS`")
-	cmd.Flags().StringVar(&w.keyFile, "key", "", "the agent's key `FILE` (default: by its name)")
+	cmd.Flags().StringVar(&w.keyFile, "key", "", "the agent's `KEY`, as swarm wallet --help says (default: a file by its name)")
 	w.pass.flags(cmd)
 	cmd.Flags().IntVar(&w.concurrency, "concurrency", agent.DefaultConcurrency, "how many tasks are done at once, 1 to 1000")
 	logFlag(cmd, &w.level)
@@ -132,7 +132,7 @@ func (w *working) wholeCard(cmd *cobra.Command) (*swarm.Card, error) {
 	return card, nil
 }
 
-func (w *working) key(cmd *cobra.Command, name string) (*wallet.Key, error) {
+func (w *working) key(cmd *cobra.Command, name string) (wallet.Signer, error) {
 	if w.keyFile != "" {
 		id := identity{file: w.keyFile, pass: w.pass}
 		return id.key(cmd)

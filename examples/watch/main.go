@@ -34,7 +34,7 @@ func main() {
 	message := cmp.Or(strings.Join(os.Args[1:], " "), "to be or not to be")
 	server := cmp.Or(os.Getenv("SWARM_SERVER"), "http://127.0.0.1:8420")
 	if err := watch(ctx, server, message); err != nil {
-		log.Fatal(err)
+		log.Fatal(display.Clean(err.Error())) // a failed run's error has the agent's words
 	}
 }
 
@@ -49,7 +49,7 @@ func watch(ctx context.Context, server, message string) error {
 	runs := &stream.Client{BaseURL: server}
 	for event, err := range runs.Run(ctx, agent, stream.Request{Message: message}) {
 		if err != nil {
-			return err // it is the last item; the stream could not be taken up again
+			return err // it is the last item: the run failed, or its stream can't be taken up again
 		}
 		switch event.Type {
 		case events.TypeToolStart, events.TypeToolEnd:
@@ -66,7 +66,7 @@ func watch(ctx context.Context, server, message string) error {
 			// would move the terminal's cursor or hide text.
 			fmt.Println("Answer:", display.CleanText(event.Text()))
 		}
-		if cause := event.ErrorText(); cause != "" {
+		if cause := event.ErrorText(); cause != "" && !event.Failed() { // else it is the loop's error
 			fmt.Println("Failed:", display.Clean(cause))
 		}
 	}

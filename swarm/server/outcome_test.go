@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swarmseal/swarmseal/stream"
 	"github.com/swarmseal/swarmseal/swarm"
 	"github.com/swarmseal/swarmseal/swarm/agent"
 	"github.com/swarmseal/swarmseal/swarm/swarmtest"
@@ -88,6 +89,9 @@ func TestLateReply(t *testing.T) {
 		}
 		ends := 0
 		for ev, err := range c.Stream().Watch(t.Context(), o.ID, "") {
+			if failed, ok := errors.AsType[*stream.RunError](err); ok && failed.Code == string(swarm.CodeTimeout) {
+				break // it is the last item
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
