@@ -56,6 +56,7 @@ var bans = []struct {
 		"they do no HTTP: whoever verifies a receipt or parses a recorded stream links no client and no server"},
 	{"wallet wallet/external events stream display swarm swarm/signin swarm/client swarm/agent swarm/discovery swarm/server swarm/internal/engine examples/",
 		module + "swarm/swarmtest testing", "test helpers do not belong in programs"},
+	{"wallet events swarm", "net", "whoever verifies a bundle needs no network, and links none"},
 	{"wallet wallet/external events swarm swarm/signin swarm/discovery", "os/exec", "rules start no processes"},
 }
 
@@ -195,6 +196,7 @@ func TestImportsAreSeen(t *testing.T) {
 		{"events", module + "stream", "pure"},
 		{"swarm", "net/http", "no HTTP"},
 		{"wallet", "crypto/tls", "no HTTP"},
+		{"swarm", "net", "no network"},
 		{"swarm/agent", module + "swarm/server", "11 MB"},
 		{"swarm/client", "github.com/nats-io/nats.go", "only swarm/internal/engine may"},
 		{"swarm/server", module + "swarm/client", "no face"},

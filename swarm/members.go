@@ -106,7 +106,7 @@ func (s *SignedDelegation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		member{name: "delegation", into: &s.Delegation},
 		member{name: "signature", into: &s.Signature},
 		member{name: "input", into: &s.Input},
-		member{name: "session", into: pointer[SignedSession]{&s.Session}, optional: true},
+		member{name: "session", into: &s.Session, optional: true},
 	)
 }
 
@@ -116,7 +116,7 @@ func (s *SignedResult) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		member{name: "result", into: &s.Result},
 		member{name: "signature", into: &s.Signature},
 		member{name: "output", into: &s.Output},
-		member{name: "session", into: pointer[SignedSession]{&s.Session}, optional: true},
+		member{name: "session", into: &s.Session, optional: true},
 	)
 }
 
@@ -152,8 +152,8 @@ func (s *SignedSession) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (h *BundleHop) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return readObject(dec,
 		member{name: "delegation", into: &h.Delegation},
-		member{name: "result", into: pointer[SignedResult]{&h.Result}, optional: true},
-		member{name: "arrival", into: pointer[SignedArrival]{&h.Arrival}, optional: true},
+		member{name: "result", into: &h.Result, optional: true},
+		member{name: "arrival", into: &h.Arrival, optional: true},
 	)
 }
 
@@ -165,15 +165,6 @@ func (b *Bundle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		member{name: "hops", into: &b.Hops},
 		member{name: "contents", into: &b.Contents, optional: true},
 	)
-}
-
-// pointer reads what is optional into a new value.
-type pointer[T any] struct{ into **T }
-
-// UnmarshalJSONFrom reads the value that is there.
-func (p pointer[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*p.into = new(T)
-	return readValue(dec, *p.into)
 }
 
 // given reads an optional signature, which is left out where there is none.

@@ -9,10 +9,10 @@ import (
 )
 
 // signing gives what is to be checked of the delegation's signature.
-func (s *SignedDelegation) signing(digest wallet.Digest) signing {
+func (s *SignedDelegation) signing() signing {
 	d := &s.Delegation
 	return signing{
-		signer: d.From, digest: digest, signature: s.Signature, session: s.Session,
+		signer: d.From, session: s.Session,
 		scope: ScopeDelegate, server: d.Server, issuedAt: d.IssuedAt,
 	}
 }
@@ -20,29 +20,23 @@ func (s *SignedDelegation) signing(digest wallet.Digest) signing {
 // CheckSigner reports whether From signed the delegation, whose digest is
 // given, or the key of a session that From signed for that.
 func (s *SignedDelegation) CheckSigner(domain wallet.Domain, digest wallet.Digest) error {
-	signing := s.signing(digest)
-	if _, err := signing.check(wallet.Recover); err != nil {
+	signing := s.signing()
+	if _, err := signing.check(recoverSigner(digest, s.Signature)); err != nil {
 		return Errorf(CodeSignature, "delegation: %v", err)
 	}
 	if s.Session == nil {
 		return nil
 	}
-	return signing.checkSession(wallet.Recover, domain)
+	return signing.checkSession(s.Session.recover(domain))
 }
 
 // signing gives what is to be checked of the result's signature: by whom d
 // asks, for the server that d names.
-func (s *SignedResult) signing(domain wallet.Domain, d *Delegation) signing {
+func (s *SignedResult) signing(d *Delegation) signing {
 	return signing{
-		signer: d.To, digest: s.Result.Digest(domain), signature: s.Signature, session: s.Session,
+		signer: d.To, session: s.Session,
 		scope: ScopeAnswer, server: d.Server, issuedAt: s.Result.IssuedAt,
 	}
-}
-
-// signature is one that a bundle has, and of what.
-type signature struct {
-	digest wallet.Digest
-	sig    wallet.Signature
 }
 
 // recovered is who made a signature.
@@ -51,57 +45,63 @@ type recovered struct {
 	err     error
 }
 
-// recoverAll recovers every signature of the bundle once, on all processors:
-// nothing else takes as long. What it gives looks them up.
-func (v *verifier) recoverAll() recoverer {
-	list := make([]signature, 0, 5*len(v.bundle.Hops))
-	add := func(digest wallet.Digest, sig wallet.Signature) { list = append(list, signature{digest, sig}) }
-	session := func(s *SignedSession) {
+func recoverSigner(digest wallet.Digest, sig wallet.Signature) recovered {
+	address, err := wallet.Recover(digest, sig)
+	return recovered{address, err}
+}
+
+// is reports whether want made the signature.
+func (r recovered) is(want wallet.Address) error {
+	if r.err == nil && r.address != want {
+		return &wallet.SignerError{Want: want, Got: r.address}
+	}
+	return r.err
+}
+
+// signers are those of a hop's signatures, where it has them.
+type signers struct {
+	delegation, delegationSession, result, resultSession, arrival recovered
+}
+
+// recoverAll recovers every signature of the bundle, on all processors: nothing
+// else takes as long.
+func (v *verifier) recoverAll() []signers {
+	hops := v.bundle.Hops
+	all := make([]signers, len(hops))
+	type job struct {
+		into   *recovered
+		digest wallet.Digest
+		sig    *wallet.Signature
+	}
+	jobs := make([]job, 0, 3*len(hops))
+	session := func(s *SignedSession, into *recovered) {
 		if s != nil {
-			add(s.Session.Digest(v.domain), s.Signature)
+			jobs = append(jobs, job{into, s.Session.Digest(v.domain), &s.Signature})
 		}
 	}
-	for i := range v.bundle.Hops {
-		hop := &v.bundle.Hops[i]
-		add(v.digests[i], hop.Delegation.Signature)
-		session(hop.Delegation.Session)
+	for i := range hops {
+		hop, s := &hops[i], &all[i]
+		jobs = append(jobs, job{&s.delegation, v.digests[i], &hop.Delegation.Signature})
+		session(hop.Delegation.Session, &s.delegationSession)
 		if hop.Result != nil {
-			add(v.results[i], hop.Result.Signature)
-			session(hop.Result.Session)
+			jobs = append(jobs, job{&s.result, v.results[i], &hop.Result.Signature})
+			session(hop.Result.Session, &s.resultSession)
 		}
 		if hop.Arrival != nil {
-			add(hop.Arrival.Arrival.Digest(v.domain), hop.Arrival.Signature)
+			jobs = append(jobs, job{&s.arrival, hop.Arrival.Arrival.Digest(v.domain), &hop.Arrival.Signature})
 		}
-	}
-	// A session that lets its key sign many messages is one signature.
-	known := make(map[signature]*recovered, len(list))
-	unique := list[:0]
-	for _, s := range list {
-		if _, twice := known[s]; !twice {
-			known[s] = new(recovered)
-			unique = append(unique, s)
-		}
-	}
-	results := make([]*recovered, len(unique))
-	for i, s := range unique {
-		results[i] = known[s]
 	}
 	var next atomic.Int64
 	work := func() {
-		for i := next.Add(1) - 1; i < int64(len(unique)); i = next.Add(1) - 1 {
-			results[i].address, results[i].err = wallet.Recover(unique[i].digest, unique[i].sig)
+		for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
+			*jobs[i].into = recoverSigner(jobs[i].digest, *jobs[i].sig)
 		}
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(unique)) - 1 {
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) - 1 {
 		others.Go(work)
 	}
 	work()
 	others.Wait()
-	return func(digest wallet.Digest, sig wallet.Signature) (wallet.Address, error) {
-		if r := known[signature{digest, sig}]; r != nil {
-			return r.address, r.err
-		}
-		return wallet.Recover(digest, sig)
-	}
+	return all
 }

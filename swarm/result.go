@@ -43,16 +43,20 @@ type RuleCheck struct {
 // Check applies every rule that stands between a result and the delegation
 // that it answers, whose digest is given, save those about time and children.
 func (s *SignedResult) Check(domain wallet.Domain, d *Delegation, delegation wallet.Digest) []RuleCheck {
-	checks, _ := s.check(wallet.Recover, domain, d, delegation)
+	got := signers{result: recoverSigner(s.Result.Digest(domain), s.Signature)}
+	if s.Session != nil {
+		got.resultSession = s.Session.recover(domain)
+	}
+	checks, _ := s.check(&got, d, delegation)
 	return checks
 }
 
-func (s *SignedResult) check(r recoverer, domain wallet.Domain, d *Delegation, delegation wallet.Digest) ([]RuleCheck, Custody) {
-	signing := s.signing(domain, d)
-	custody, err := signing.check(r)
+func (s *SignedResult) check(got *signers, d *Delegation, delegation wallet.Digest) ([]RuleCheck, Custody) {
+	signing := s.signing(d)
+	custody, err := signing.check(got.result)
 	checks := append(make([]RuleCheck, 0, 6), RuleCheck{RuleResultSignature, err})
 	if s.Session != nil {
-		checks = append(checks, RuleCheck{RuleResultSession, signing.checkSession(r, domain)})
+		checks = append(checks, RuleCheck{RuleResultSession, signing.checkSession(got.resultSession)})
 	}
 	return append(checks,
 		RuleCheck{RuleResultParties, s.Result.CheckParties(d, delegation)},

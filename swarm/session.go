@@ -206,31 +206,23 @@ const (
 	CustodyServer Custody = "server"
 )
 
-// signing is a message that a wallet signed, or a session key for it.
+// signing is what must hold of who signed a message: a wallet, or a session key
+// for it.
 type signing struct {
-	signer    wallet.Address // who must have
-	digest    wallet.Digest
-	signature wallet.Signature
-	session   *SignedSession // nil: the wallet itself
-
+	signer   wallet.Address // who must have
+	session  *SignedSession // nil: the wallet itself
 	scope    string         // what the session must allow
 	server   wallet.Address // whom the session must be for
 	issuedAt uint64         // of the message
 }
 
-// recoverer is wallet.Recover, or has what it gave ready.
-type recoverer func(wallet.Digest, wallet.Signature) (wallet.Address, error)
-
-func (r recoverer) verify(want wallet.Address, digest wallet.Digest, sig wallet.Signature) error {
-	got, err := r(digest, sig)
-	if err == nil && got != want {
-		err = &wallet.SignerError{Want: want, Got: got}
-	}
-	return err
+// recover gives who signed the session.
+func (s *SignedSession) recover(domain wallet.Domain) recovered {
+	return recoverSigner(s.Session.Digest(domain), s.Signature)
 }
 
 // check reports whose key signed, and what is wrong with the signature.
-func (s *signing) check(r recoverer) (Custody, error) {
+func (s *signing) check(got recovered) (Custody, error) {
 	key, custody := s.signer, CustodyWallet
 	if s.session != nil {
 		key, custody = s.session.Session.SessionKey, CustodySession
@@ -238,11 +230,12 @@ func (s *signing) check(r recoverer) (Custody, error) {
 	if key == s.server {
 		custody = CustodyServer
 	}
-	return custody, r.verify(key, s.digest, s.signature)
+	return custody, got.is(key)
 }
 
-// checkSession reports whether the session lets its key sign the message.
-func (s *signing) checkSession(r recoverer, domain wallet.Domain) error {
+// checkSession reports whether the session, which got signed, lets its key sign
+// the message.
+func (s *signing) checkSession(got recovered) error {
 	session := &s.session.Session
 	if err := session.check(); err != nil {
 		return err
@@ -263,7 +256,7 @@ func (s *signing) checkSession(r recoverer, domain wallet.Domain) error {
 		return Errorf(CodeExpired, "issued at %d, outside the session, which is good from %d (and %v before) to %d, that second excluded",
 			s.issuedAt, session.IssuedAt, Skew, session.ExpiresAt)
 	}
-	if err := r.verify(session.Wallet, session.Digest(domain), s.session.Signature); err != nil {
+	if err := got.is(session.Wallet); err != nil {
 		return Errorf(CodeSignature, "session: %v", err)
 	}
 	return nil

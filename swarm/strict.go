@@ -166,8 +166,8 @@ func find(members []member, raw jsontext.Value, next int) int {
 	return -1
 }
 
-// readArray reads an array, element after element.
-func readArray(dec *jsontext.Decoder, element func() error) error {
+// readArray reads an array; next gives where each element goes.
+func readArray(dec *jsontext.Decoder, next func() any) error {
 	if kind := dec.PeekKind(); kind != '[' {
 		return unwanted(dec, "an array")
 	}
@@ -175,25 +175,12 @@ func readArray(dec *jsontext.Decoder, element func() error) error {
 		return err
 	}
 	for dec.PeekKind() != ']' {
-		if err := element(); err != nil {
+		if err := readValue(dec, next()); err != nil {
 			return err
 		}
 	}
 	_, err := dec.ReadToken()
 	return err
-}
-
-// readList reads an array of elements of one type.
-func readList[T any](dec *jsontext.Decoder, list *[]T) error {
-	*list = []T{} // null and [] are not the same to others
-	return readArray(dec, func() error {
-		var element T
-		if err := readValue(dec, &element); err != nil {
-			return err
-		}
-		*list = append(*list, element)
-		return nil
-	})
 }
 
 // unwanted reads the next value and says that it is of the wrong kind.

@@ -13,21 +13,36 @@ import (
 )
 
 // readValue reads a value of one of the types that signed documents are made
-// of.
+// of. What is optional has a pointer, and gets a new value. (No generic code:
+// it is written out for each type in a program, and swarm is in every one.)
 func readValue(dec *jsontext.Decoder, into any) error {
 	switch into := into.(type) {
 	case json.UnmarshalerFrom:
 		return into.UnmarshalJSONFrom(dec)
+	case **SignedSession:
+		*into = new(SignedSession)
+		return (*into).UnmarshalJSONFrom(dec)
+	case **SignedResult:
+		*into = new(SignedResult)
+		return (*into).UnmarshalJSONFrom(dec)
+	case **SignedArrival:
+		*into = new(SignedArrival)
+		return (*into).UnmarshalJSONFrom(dec)
 	case *[]wallet.Digest:
-		return readList(dec, into)
+		*into = []wallet.Digest{} // null and [] are not the same to others
+		return readArray(dec, func() any { *into = append(*into, wallet.Digest{}); return &(*into)[len(*into)-1] })
 	case *[]Attachment:
-		return readList(dec, into)
+		*into = []Attachment{}
+		return readArray(dec, func() any { *into = append(*into, Attachment{}); return &(*into)[len(*into)-1] })
 	case *[]BundleHop:
-		return readList(dec, into)
+		*into = []BundleHop{}
+		return readArray(dec, func() any { *into = append(*into, BundleHop{}); return &(*into)[len(*into)-1] })
 	case *[]Content:
-		return readList(dec, into)
+		*into = []Content{}
+		return readArray(dec, func() any { *into = append(*into, nil); return &(*into)[len(*into)-1] })
 	case *[]string:
-		return readList(dec, into)
+		*into = []string{}
+		return readArray(dec, func() any { *into = append(*into, ""); return &(*into)[len(*into)-1] })
 	}
 	raw, err := dec.ReadValue()
 	if err != nil {

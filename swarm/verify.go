@@ -28,7 +28,7 @@ func (b *Bundle) Verify(expect Expect) *Report {
 		return v.report
 	}
 	v.tree()
-	v.recover = v.recoverAll()
+	v.signers = v.recoverAll()
 	v.contents()
 	v.check(0, RuleResult, v.answered())
 	for i := range b.Hops {
@@ -48,7 +48,7 @@ type verifier struct {
 	domain   wallet.Domain
 	expect   Expect
 	report   *Report
-	recover  recoverer
+	signers  []signers             // by hop
 	digests  []wallet.Digest       // of the delegations
 	results  []wallet.Digest       // of the results, zero where none
 	byDigest map[wallet.Digest]int // digest of a delegation to its index
@@ -175,11 +175,11 @@ func (v *verifier) delegation(i int) HopSummary {
 	hop := &v.bundle.Hops[i]
 	s := &hop.Delegation
 	d := &s.Delegation
-	signing := s.signing(v.digests[i])
-	custody, err := signing.check(v.recover)
+	signing := s.signing()
+	custody, err := signing.check(v.signers[i].delegation)
 	v.check(i, RuleDelegationSignature, err)
 	if s.Session != nil {
-		v.check(i, RuleDelegationSession, signing.checkSession(v.recover, v.domain))
+		v.check(i, RuleDelegationSession, signing.checkSession(v.signers[i].delegationSession))
 	}
 	// The delegation's own time is all the clock there is here.
 	err = d.check()
@@ -221,7 +221,7 @@ func (v *verifier) result(i int) Custody {
 	hop := &v.bundle.Hops[i]
 	d, s := &hop.Delegation.Delegation, hop.Result
 	r := &s.Result
-	checks, custody := s.check(v.recover, v.domain, d, v.digests[i])
+	checks, custody := s.check(&v.signers[i], d, v.digests[i])
 	for _, c := range checks {
 		v.check(i, c.Rule, c.Err)
 	}
@@ -281,7 +281,7 @@ func (v *verifier) arrival(i int) {
 	}
 	s := hop.Arrival
 	a := &s.Arrival
-	err := v.recover.verify(a.Server, a.Digest(v.domain), s.Signature)
+	err := v.signers[i].arrival.is(a.Server)
 	if err == nil && a.Server != d.Server {
 		err = fmt.Errorf("the arrival is %v's, the delegation was made to %v", a.Server, d.Server)
 	}
