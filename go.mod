@@ -9,6 +9,7 @@ require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/charmbracelet/x/ansi v0.11.9
+	github.com/dunglas/httpsfv v1.1.2
 	github.com/ethereum/go-ethereum v1.17.10
 	github.com/go-enry/go-enry/v2 v2.9.6
 	github.com/go-json-experiment/json v1.27.2

@@ -191,7 +191,7 @@ pay ‹W›
 		out, _ = p.run(t, 0, "marketplace", "-from", from, "-to", to, order.ID())
 		match(t, out, paid)
 		out, _ = p.run(t, 1, "marketplace", "-from", to, "-to", to, file)
-		if !strings.Contains(out, "don't pay\n") || !strings.Contains(out, "expected:") {
+		if !strings.Contains(out, "don't pay\n") || !strings.Contains(out, "hops[0] expected.from:") {
 			t.Errorf("for another buyer's receipt it wrote %q", out)
 		}
 		bundle.Hops[0].Result.Output = "a speech of 4 words"

@@ -1,7 +1,9 @@
 package swarm
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 
 	"github.com/swarmseal/swarmseal/wallet"
 )
@@ -9,21 +11,32 @@ import (
 // BundleFormat is the format member of a Bundle.
 const BundleFormat = "swarmseal-bundle/1"
 
-// Limits of a bundle that is verified.
+// Limits of a bundle that is verified. A hop has five signatures at most, and
+// so a bundle within the limits takes some seconds at most (see BenchmarkVerify).
 const (
-	MaxBundleBytes = 256 << 20
+	MaxBundleBytes = 256 << 20 // of its JSON, contents in base64 included
 	MaxBundleHops  = 10_000
 )
 
 // Bundle is the proof of a run: every delegation of its tree with what came
 // of it, each as its signer signed it. It has no member that no signature
 // covers, save the format and the chain id, which is part of every digest.
+//
+// What may differ between two documents of one bundle is how JSON is written
+// (white space, the order of members, escapes in strings, an address all in
+// lower case), in which order siblings stand, and which contents are there.
+// Any other change breaks a rule, save what signatures can't show; see the
+// package's doc.
 type Bundle struct {
 	Format  string `json:"format"`
 	ChainID uint64 `json:"chainId"`
 	// Hops has the delegation at hop 0 first, and each other one behind the
 	// one above it.
 	Hops []BundleHop `json:"hops"`
+	// Contents has the bytes of attachments, where the bundle brings them: each
+	// once, in the order in which the hops first name their hashes (a hop's
+	// delegation before its result). Attach puts them there.
+	Contents []Content `json:"contents,omitempty"`
 }
 
 // BundleHop is one delegation and what came of it. Result is absent where no
@@ -34,13 +47,85 @@ type BundleHop struct {
 	Arrival    *SignedArrival   `json:"arrival,omitempty"`
 }
 
-// ParseBundle reads a bundle's JSON strictly.
+// attachments gives those of the delegation, then those of the result.
+func (h *BundleHop) attachments() []Attachment {
+	list := h.Delegation.Delegation.Attachments
+	if h.Result != nil {
+		list = append(list[:len(list):len(list)], h.Result.Result.Attachments...)
+	}
+	return list
+}
+
+// Content is an attachment's bytes. Its text is base64 with padding, of RFC
+// 4648, section 4; only the one text that encoding gives is read.
+type Content []byte
+
+var errContent = errors.New("want base64 with padding, as RFC 4648, section 4 has it, with no line breaks and no spare bits")
+
+// MarshalText implements [encoding.TextMarshaler].
+func (c Content) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, c), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *Content) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) { // line breaks are passed over
+		return errContent
+	}
+	*c = raw
+	return nil
+}
+
+// Attach adds the bytes of attachments that the hops name, in any order and
+// beside those that are there. One that no hop names is an error, and none is
+// added.
+func (b *Bundle) Attach(contents ...[]byte) error {
+	have := make(map[wallet.Digest]Content)
+	for _, c := range b.Contents {
+		have[wallet.Keccak256(c)] = c
+	}
+	unnamed := make(map[wallet.Digest]bool)
+	for _, c := range contents {
+		hash := wallet.Keccak256(c)
+		have[hash], unnamed[hash] = c, true
+	}
+	var ordered []Content
+	for i := range b.Hops {
+		for _, a := range b.Hops[i].attachments() {
+			delete(unnamed, a.Hash)
+			if c, ok := have[a.Hash]; ok {
+				ordered = append(ordered, c)
+				delete(have, a.Hash)
+			}
+		}
+	}
+	for hash := range unnamed {
+		return Errorf(CodeInvalid, "no attachment of the bundle has the hash %v", hash)
+	}
+	b.Contents = ordered
+	return nil
+}
+
+// ParseBundle reads a bundle's JSON strictly; see DecodeStrict. It looks at no
+// signature.
 func ParseBundle(data []byte) (*Bundle, error) {
+	b, err := parseBundle(data)
+	if err == nil {
+		return b, nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return nil, e
+	}
+	return nil, Errorf(CodeInvalid, "%v", err)
+}
+
+func parseBundle(data []byte) (*Bundle, error) {
 	if len(data) > MaxBundleBytes {
 		return nil, Errorf(CodeTooLarge, "bundle has %d bytes; at most %d are allowed", len(data), MaxBundleBytes)
 	}
 	var b Bundle
-	if err := DecodeStrict(data, &b); err != nil {
+	if err := decodeStrict(data, &b); err != nil {
 		return nil, err
 	}
 	if err := b.check(); err != nil {
@@ -53,100 +138,39 @@ func ParseBundle(data []byte) (*Bundle, error) {
 func (b *Bundle) check() error {
 	switch {
 	case b.Format != BundleFormat:
-		return Errorf(CodeInvalid, "format is %q; this program reads %q", b.Format, BundleFormat)
+		return Errorf(CodeInvalid, "format is %.80q; this program reads %q", b.Format, BundleFormat)
 	case b.ChainID > maxSafeInteger:
 		return Errorf(CodeInvalid, "chainId is %d; at most 2^53-1", b.ChainID)
 	case len(b.Hops) == 0:
 		return Errorf(CodeInvalid, "hops is empty: a bundle has the delegation at hop 0 at least")
 	case len(b.Hops) > MaxBundleHops:
 		return Errorf(CodeTooLarge, "bundle has %d hops; at most %d are allowed", len(b.Hops), MaxBundleHops)
+	case b.Contents != nil && len(b.Contents) == 0:
+		return Errorf(CodeInvalid, "contents is empty: leave it out")
 	}
 	return nil
 }
 
-// Rule names one thing that a verifier checks.
-type Rule string
-
-// The rules, in the order in which a report lists them for a hop.
-const (
-	RuleForm                Rule = "bundle.form"          // the document is a bundle
-	RuleTree                Rule = "bundle.tree"          // hops hang together under one root, each once
-	RuleResult              Rule = "bundle.result"        // hop 0 has a completed result
-	RuleDelegationSignature Rule = "delegation.signature" // signed by from
-	RuleDelegationChain     Rule = "delegation.chain"     // bounds, place, nothing widened, nobody twice
-	RuleInput               Rule = "delegation.input"     // the task's bytes have the signed hash
-	RuleResultSignature     Rule = "result.signature"     // signed by the delegation's to
-	RuleResultParties       Rule = "result.parties"       // answers this delegation, from and to its parties
-	RuleOutput              Rule = "result.output"        // the answer's bytes have the signed hash
-	RuleResultTime          Rule = "result.time"          // made within the delegation's time, or marked late
-	RuleResultPrice         Rule = "result.price"         // at most the delegation's
-	RuleResultStatus        Rule = "result.status"        // a known status, whole
-	RuleChildren            Rule = "result.children"      // names exactly the delegations made for it
-	RuleArrivalSignature    Rule = "arrival.signature"    // signed by the delegation's server
-	RuleArrivalResult       Rule = "arrival.result"       // about this result
-	RuleArrivalTime         Rule = "arrival.time"         // not before the result; late where it must be
-	RuleExpected            Rule = "expected"             // what the verifier asked for besides
-)
-
-// Check is one rule applied to one hop.
-type Check struct {
-	Index  int    `json:"index"` // of the hop in the bundle; −1 for the bundle as a whole
-	Rule   Rule   `json:"rule"`
-	Held   bool   `json:"held"`
-	Detail string `json:"detail,omitempty"` // why it broke
-}
-
-// HopSummary is a hop in a report, in a few words.
-type HopSummary struct {
-	Index      int            `json:"index"`
-	Hop        int            `json:"hop"`
-	From       wallet.Address `json:"from"`
-	To         wallet.Address `json:"to"`
-	Delegation wallet.Digest  `json:"delegation"`
-	State      string         `json:"state"` // completed, failed, none; "late " before it where so
-	// ByServer says that the server's own key asked, on behalf of somebody
-	// who did not sign.
-	ByServer bool `json:"byServer"`
-}
-
-// Report is what Verify found. Nothing in it is trusted but the bundle's
-// bytes: Verified says that every check held.
-type Report struct {
-	Verified bool         `json:"verified"`
-	ChainID  uint64       `json:"chainId"`
-	Hops     []HopSummary `json:"hops"`
-	Checks   []Check      `json:"checks"`
-}
-
-// Broken gives the checks that did not hold.
-func (r *Report) Broken() []Check {
-	var broken []Check
-	for _, c := range r.Checks {
-		if !c.Held {
-			broken = append(broken, c)
-		}
-	}
-	return broken
-}
-
-// Expect is what the verifier knows of its own accord. A bundle proves what
-// was signed, by whom; only the verifier knows whether that is what it paid for.
-type Expect struct {
-	Root   *wallet.Digest  // digest of the delegation at hop 0
-	From   *wallet.Address // who asked at hop 0
-	To     *wallet.Address // who answered hop 0
-	Server *wallet.Address // who dated the results
-}
-
-// VerifyJSON reads a bundle and verifies it. A document that is no bundle
-// gives a report with one broken check, RuleForm.
-func VerifyJSON(data []byte, expect Expect) *Report {
-	b, err := ParseBundle(data)
-	if err != nil {
-		return &Report{Hops: []HopSummary{}, Checks: []Check{{Index: -1, Rule: RuleForm, Detail: err.(*Error).Message}}}
-	}
-	return b.Verify(expect)
-}
-
 // MarshalIndent gives the bundle's JSON as files have it.
 func (b *Bundle) MarshalIndent() ([]byte, error) { return json.MarshalIndent(b, "", "  ") }
+
+// VerifyJSON reads a bundle and verifies it. A document that is no bundle
+// gives a report with one broken check, RuleForm, at the hop in which it is
+// malformed, or −1.
+func VerifyJSON(data []byte, expect Expect) *Report {
+	b, err := parseBundle(data)
+	if err == nil {
+		return b.Verify(expect)
+	}
+	index, detail := -1, err.Error()
+	if e, ok := errors.AsType[*Error](err); ok {
+		detail = e.Message
+	}
+	if e, ok := errors.AsType[*placeError](err); ok {
+		index = e.hop()
+	}
+	return &Report{
+		Hops: []HopSummary{}, Attachments: []AttachmentSummary{},
+		Checks: []Check{{Index: index, Rule: RuleForm, Detail: detail}},
+	}
+}

@@ -2,9 +2,13 @@ package swarm
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	json2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/swarmseal/swarmseal/wallet"
 )
@@ -74,13 +78,24 @@ func ParseCard(data []byte) (*Card, error) {
 		return nil, Errorf(CodeTooLarge, "card has %d bytes; at most %d are allowed", len(data), MaxCardBytes)
 	}
 	var c Card
-	if err := DecodeStrict(data, &c); err != nil {
-		return nil, Errorf(CodeInvalid, "card: %s", err.(*Error).Message)
+	if err := decodeStrict(data, &c, json2.WithUnmarshalers(json2.UnmarshalFromFunc(refuseNull))); err != nil {
+		return nil, Errorf(CodeInvalid, "card: %v", err)
 	}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	return &c, nil
+}
+
+// refuseNull makes an error of null where a card has a value of its own, and
+// leaves all else to the decoder: [null] would be a tag of no letters. In
+// metadata and schemas null means what their readers make of it.
+func refuseNull(dec *jsontext.Decoder, into any) error {
+	_, foreign := into.(*json.RawMessage)
+	if dec.PeekKind() == 'n' && !foreign {
+		return unwanted(dec, "a value, or no such member")
+	}
+	return errors.ErrUnsupported
 }
 
 // Check reports the first member that is out of bounds.

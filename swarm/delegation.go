@@ -56,11 +56,15 @@ type Attachment struct {
 	Hash      wallet.Digest `json:"hash"`
 }
 
+func (a *Attachment) hash() wallet.Digest {
+	return wallet.NewEncoder(attachmentType, 4).
+		String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
+}
+
 func hashAttachments(list []Attachment) []wallet.Digest {
 	hashes := make([]wallet.Digest, len(list))
-	for i, a := range list {
-		hashes[i] = wallet.NewEncoder(attachmentType, 4).
-			String(a.Name).String(a.MediaType).Uint64(a.Size).Bytes32(a.Hash).Sum()
+	for i := range list {
+		hashes[i] = list[i].hash()
 	}
 	return hashes
 }
@@ -90,6 +94,10 @@ type Delegation struct {
 // Digest gives the digest that From signs, in a domain.
 func (d *Delegation) Digest(domain wallet.Domain) wallet.Digest {
 	return wallet.TypedDigest(domain.Separator(), d.hash())
+}
+
+func (d *Delegation) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, delegationTypeText, d.hash(), d)
 }
 
 func (d *Delegation) hash() wallet.Digest {
@@ -155,6 +163,10 @@ func (r *Result) Digest(domain wallet.Domain) wallet.Digest {
 	return wallet.TypedDigest(domain.Separator(), r.hash())
 }
 
+func (r *Result) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, resultTypeText, r.hash(), r)
+}
+
 func (r *Result) hash() wallet.Digest {
 	return wallet.NewEncoder(resultType, 12).
 		Bytes32(r.Delegation).Bytes32(r.TaskID).Address(r.From).Address(r.To).
@@ -177,6 +189,10 @@ func (a *Arrival) Digest(domain wallet.Domain) wallet.Digest {
 	return wallet.TypedDigest(domain.Separator(), a.hash())
 }
 
+func (a *Arrival) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, arrivalTypeText, a.hash(), a)
+}
+
 func (a *Arrival) hash() wallet.Digest {
 	return wallet.NewEncoder(arrivalType, 4).
 		Bytes32(a.Result).Address(a.Server).Uint64(a.ReceivedAt).Bool(a.Late).Sum()
@@ -188,6 +204,8 @@ type SignedDelegation struct {
 	Delegation Delegation       `json:"delegation"`
 	Signature  wallet.Signature `json:"signature"`
 	Input      string           `json:"input"`
+	// Session is there where its key signed, and not From's own.
+	Session *SignedSession `json:"session,omitempty"`
 }
 
 // SignedResult is a result as it travels. Output is the answer's text, or the
@@ -196,6 +214,8 @@ type SignedResult struct {
 	Result    Result           `json:"result"`
 	Signature wallet.Signature `json:"signature"`
 	Output    string           `json:"output"`
+	// Session is there where its key signed, and not From's own.
+	Session *SignedSession `json:"session,omitempty"`
 }
 
 // SignedArrival is an arrival as it travels.
@@ -217,7 +237,8 @@ func checkText(name, text, skill string, attachments []Attachment) error {
 	return nil
 }
 
-// SignDelegation fills in the hash of the input and signs.
+// SignDelegation fills in the hash of the input and signs, for s's address.
+// With a *SessionSigner, what it gives carries the session.
 func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Domain, d Delegation, input string) (*SignedDelegation, error) {
 	d.From, d.InputHash = s.Address(), wallet.Keccak256([]byte(input))
 	if d.Attachments == nil {
@@ -226,14 +247,15 @@ func SignDelegation(ctx context.Context, s wallet.Signer, domain wallet.Domain, 
 	if err := checkText("input", input, d.Skill, d.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, delegationTypeText, d.hash(), &d))
+	sig, err := s.Sign(ctx, d.message(domain))
 	if err != nil {
 		return nil, err
 	}
-	return &SignedDelegation{Delegation: d, Signature: sig, Input: input}, nil
+	return &SignedDelegation{Delegation: d, Signature: sig, Input: input, Session: sessionOf(s)}, nil
 }
 
-// SignResult fills in the hash of the output and signs.
+// SignResult fills in the hash of the output and signs, for s's address. With
+// a *SessionSigner, what it gives carries the session.
 func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Result, output string) (*SignedResult, error) {
 	r.From, r.OutputHash = s.Address(), wallet.Keccak256([]byte(output))
 	if r.Attachments == nil {
@@ -245,17 +267,20 @@ func SignResult(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Re
 	if err := checkText("output", output, "", r.Attachments); err != nil {
 		return nil, err
 	}
-	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, resultTypeText, r.hash(), &r))
+	sig, err := s.Sign(ctx, r.message(domain))
 	if err != nil {
 		return nil, err
 	}
-	return &SignedResult{Result: r, Signature: sig, Output: output}, nil
+	return &SignedResult{Result: r, Signature: sig, Output: output, Session: sessionOf(s)}, nil
 }
 
 // SignArrival signs an arrival.
 func SignArrival(ctx context.Context, s wallet.Signer, domain wallet.Domain, a Arrival) (*SignedArrival, error) {
+	if err := ownKey(s); err != nil {
+		return nil, err
+	}
 	a.Server = s.Address()
-	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, arrivalTypeText, a.hash(), &a))
+	sig, err := s.Sign(ctx, a.message(domain))
 	if err != nil {
 		return nil, err
 	}

@@ -29,14 +29,26 @@
 // Delegations and results are EIP-712 typed data, signed by the wallets of
 // their senders under the domain {name: "Swarmseal", version: "1", chainId}
 // with no verifying contract. The types are compiled in, never taken from the
-// wire; protocol.go and delegation.go have them. The task's and the answer's
-// text are signed by the Keccak-256 of their bytes. An arrival is signed by
-// the server: it dates a result by a clock that the worker does not own. An
-// agent's registration and the session of a worker are signed by its wallet.
+// wire; delegation.go has them, and testdata/types.json as ethers and viem take
+// them. The task's and the answer's text are signed by the Keccak-256 of their
+// bytes, and so are attachments. An arrival is signed by the server: it dates a
+// result by a clock that the worker does not own. An agent's registration is
+// signed by its wallet and its owner.
+//
+// A wallet may sign a [Session] once, and leave the signing of delegations and
+// results to the key that the session names ([SessionSigner]); each of them
+// then carries the session. A server that signs for somebody has such a
+// session, or is itself the sender, and the report says so ([CustodyServer]).
 //
 // Sign with [SignDelegation], [SignResult], [SignArrival], [SignRegistration]
 // and [SignSession]. A signature is never an identity: key by digests, or by
 // [Delegation.ID], which is made of sender and nonce.
+//
+// A registration follows another of the same wallet with a higher seq alone
+// ([Registration.CheckNext]); a new wallet takes over an agent with the
+// signature of whoever owned it ([SignedRegistration.CheckReplaces]).
+//
+// Documents are read strictly; see [DecodeStrict].
 //
 // # What verification shows
 //
@@ -47,7 +59,8 @@
 // within the bounds or marked late; the server that the sender named has dated
 // it; and every answer names all that was delegated for it, so that no such
 // hop was dropped, added, moved or taken from another run or chain. [Expect]
-// adds what only the verifier can know: which run, asked by whom.
+// adds what only the verifier can know: which run, asked by whom, and the
+// attachments' bytes, which a bundle need not bring.
 //
 // # What it can't show
 //
@@ -59,7 +72,8 @@
 //     to name it, the answer can be left out of the bundle (the delegation
 //     can't).
 //   - That the server's clock was right, or that it marked late only what was.
-//   - The bytes of attachments, of which the bundle has the hashes alone.
-//   - Anything of the requester where the server signed in its place
-//     ([HopSummary].ByServer).
+//   - That anybody looked at the bytes of attachments, where they are not at
+//     hand ([AttachmentSummary].Bytes).
+//   - Anything of a sender in whose place the server signed
+//     ([HopSummary].Custody).
 package swarm

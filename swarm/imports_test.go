@@ -29,13 +29,14 @@ var imports = []struct {
 	{"display", "wallet events", "what is shown is made of events, wherever they come from: no network, no swarm"},
 	{"swarm", "wallet events", "the words and rules are shared by all sides: each would bring its own along"},
 	{"swarm/discovery", "wallet events swarm", "a search ranks cards, and knows nothing of servers"},
+	{"swarm/signin", "wallet events swarm", "who may sign in is for any server to check, and for any client to sign: it has neither along"},
 	{"swarm/client", "wallet events stream swarm", "a back end that delegates takes no server along, and no worker"},
 	{"swarm/agent", "wallet events stream swarm swarm/client", "a worker takes no server along"},
 	{"swarm/internal/engine", "", "the engine keeps bytes under names; what they mean is the server's to know"},
 	{"swarm/internal/outgoing", "", "it knows addresses, not what is asked of them"},
-	{"swarm/server", "wallet events stream swarm swarm/discovery swarm/internal/engine",
+	{"swarm/server", "wallet events stream swarm swarm/signin swarm/discovery swarm/internal/engine",
 		"the server imports no face and no client: faces call it, so that each is tested without it, and it without them"},
-	{"swarm/swarmtest", "wallet events stream swarm swarm/client swarm/agent swarm/discovery swarm/internal/engine swarm/server",
+	{"swarm/swarmtest", "wallet events stream swarm swarm/signin swarm/client swarm/agent swarm/discovery swarm/internal/engine swarm/server",
 		"it wires all sides for tests, and no program imports it"},
 	{"examples/compose", "", "it shows that Compose's documented frames are enough: with our packages it would show nothing"},
 	{"examples examples/", "wallet events stream display swarm swarm/client swarm/agent", "examples show the SDK; what they need beyond it, a user would lack"},
@@ -48,14 +49,15 @@ var bans = []struct {
 	what string // import paths; one that ends with a slash stands for all below it
 	why  string
 }{
-	{"wallet wallet/external events stream display swarm swarm/client swarm/agent swarm/discovery examples/",
+	{"wallet wallet/external events stream display swarm swarm/signin swarm/client swarm/agent swarm/discovery examples/",
 		"github.com/nats-io/ " + module + "swarm/internal/engine " + module + "swarm/server",
 		"the engine adds 11 MB to a program: the SDK must not"},
-	{"wallet events display swarm swarm/discovery", "net/http",
+	{"wallet events display swarm swarm/discovery", "net/http crypto/tls",
 		"they do no HTTP: whoever verifies a receipt or parses a recorded stream links no client and no server"},
-	{"wallet wallet/external events stream display swarm swarm/client swarm/agent swarm/discovery swarm/server swarm/internal/engine examples/",
+	{"wallet wallet/external events stream display swarm swarm/signin swarm/client swarm/agent swarm/discovery swarm/server swarm/internal/engine examples/",
 		module + "swarm/swarmtest testing", "test helpers do not belong in programs"},
-	{"wallet wallet/external events swarm swarm/discovery", "os/exec", "rules start no processes"},
+	{"wallet events swarm", "net", "whoever verifies a bundle needs no network, and links none"},
+	{"wallet wallet/external events swarm swarm/signin swarm/discovery", "os/exec", "rules start no processes"},
 }
 
 // direct bans what only one package may import itself.
@@ -193,6 +195,8 @@ func TestImportsAreSeen(t *testing.T) {
 		{"wallet", module + "events", "depends on nothing"},
 		{"events", module + "stream", "pure"},
 		{"swarm", "net/http", "no HTTP"},
+		{"wallet", "crypto/tls", "no HTTP"},
+		{"swarm", "net", "no network"},
 		{"swarm/agent", module + "swarm/server", "11 MB"},
 		{"swarm/client", "github.com/nats-io/nats.go", "only swarm/internal/engine may"},
 		{"swarm/server", module + "swarm/client", "no face"},

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/swarmseal/swarmseal/wallet"
@@ -12,13 +13,22 @@ import (
 // until a later one revokes it.
 const MaxRegistrationAge = 24 * time.Hour
 
+// MaxEndpointBytes bounds the endpoint of a Registration.
+const MaxEndpointBytes = 2048
+
 // Registration puts an agent's card on a server. Wallet signs it, and Owner
-// too where that is another address. A later one has a higher Seq.
+// too where that is another address. A later one of the same wallet has a
+// higher Seq and the same Owner (CheckNext).
+//
+// The first one of a wallet may name the wallet that it takes over from: a key
+// is rotated, and the agent keeps its history. Whoever owned the agent before
+// signs that as well (CheckReplaces). It goes for a stolen or lost key too,
+// where the owner has another: the thief has not the owner's signature.
 type Registration struct {
 	Wallet    wallet.Address `json:"wallet"`
 	Owner     wallet.Address `json:"owner"`
 	Seq       uint64         `json:"seq"`      // rises strictly; Unix milliseconds do
-	Endpoint  string         `json:"endpoint"` // where the agent can be reached by itself, or ""
+	Endpoint  string         `json:"endpoint"` // an http or https URL where the agent can be reached by itself, or ""
 	CardHash  wallet.Digest  `json:"cardHash"` // Keccak-256 of the card's text
 	Replaces  wallet.Address `json:"replaces"` // the wallet that this one takes over from, or zero
 	Active    bool           `json:"active"`   // false revokes
@@ -32,6 +42,10 @@ func (r *Registration) Digest(domain wallet.Domain) wallet.Digest {
 	return wallet.TypedDigest(domain.Separator(), r.hash())
 }
 
+func (r *Registration) message(domain wallet.Domain) wallet.Message {
+	return wallet.TypedMessage(domain, registrationTypeText, r.hash(), r)
+}
+
 func (r *Registration) hash() wallet.Digest {
 	return wallet.NewEncoder(registrationType, 10).
 		Address(r.Wallet).Address(r.Owner).Uint64(r.Seq).String(r.Endpoint).Bytes32(r.CardHash).
@@ -43,29 +57,104 @@ func (r *Registration) hash() wallet.Digest {
 // library unchanged.
 type SignedRegistration struct {
 	Registration   Registration     `json:"registration"`
-	Signature      wallet.Signature `json:"signature"`
-	OwnerSignature wallet.Signature `json:"ownerSignature,omitzero"`
-	Card           string           `json:"card"`
+	Signature      wallet.Signature `json:"signature"`               // Wallet's
+	OwnerSignature wallet.Signature `json:"ownerSignature,omitzero"` // Owner's, where that is another address
+	// ReplacedSignature is that of the owner of the agent that is replaced, where
+	// that is neither Wallet nor Owner.
+	ReplacedSignature wallet.Signature `json:"replacedSignature,omitzero"`
+	Card              string           `json:"card"`
 }
 
-// SignRegistration signs for an agent that is its own owner.
+// SignRegistration signs for an agent. Where r.Owner is zero, the agent is its
+// own owner; else SignOwner adds the owner's signature.
 func SignRegistration(ctx context.Context, s wallet.Signer, domain wallet.Domain, r Registration, card string) (*SignedRegistration, error) {
-	r.Wallet, r.Owner, r.CardHash = s.Address(), s.Address(), wallet.Keccak256([]byte(card))
-	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, registrationTypeText, r.hash(), &r))
+	if err := ownKey(s); err != nil {
+		return nil, err
+	}
+	r.Wallet, r.CardHash = s.Address(), wallet.Keccak256([]byte(card))
+	if r.Owner.IsZero() {
+		r.Owner = r.Wallet
+	}
+	sig, err := s.Sign(ctx, r.message(domain))
 	if err != nil {
 		return nil, err
 	}
 	return &SignedRegistration{Registration: r, Signature: sig, Card: card}, nil
 }
 
-// Verify checks time, signatures and the card's hash, and gives the card.
+// SignOwner adds the owner's signature. An agent that is its own owner needs
+// none.
+func (s *SignedRegistration) SignOwner(ctx context.Context, owner wallet.Signer, domain wallet.Domain) error {
+	r := &s.Registration
+	if err := ownKey(owner); err != nil {
+		return err
+	}
+	switch owner.Address() {
+	case r.Wallet:
+		return Errorf(CodeInvalid, "%v is its own owner, and has signed", r.Wallet)
+	case r.Owner:
+		sig, err := owner.Sign(ctx, r.message(domain))
+		s.OwnerSignature = sig
+		return err
+	}
+	return Errorf(CodeForbidden, "%v is not the owner, who is %v", owner.Address(), r.Owner)
+}
+
+// SignReplaced adds the signature of the owner of the agent that is replaced.
+// It is needed where that is neither the wallet nor the owner of the new one.
+func (s *SignedRegistration) SignReplaced(ctx context.Context, owner wallet.Signer, domain wallet.Domain) error {
+	r := &s.Registration
+	if err := ownKey(owner); err != nil {
+		return err
+	}
+	switch {
+	case r.Replaces.IsZero():
+		return Errorf(CodeInvalid, "registration.replaces is zero: nobody is replaced")
+	case owner.Address() == r.Wallet || owner.Address() == r.Owner:
+		return Errorf(CodeInvalid, "%v signs the registration itself, which is enough", owner.Address())
+	}
+	sig, err := owner.Sign(ctx, r.message(domain))
+	s.ReplacedSignature = sig
+	return err
+}
+
+// Check reports whether r can stand by itself. It looks at no signature and no
+// clock.
+func (r *Registration) Check() error {
+	switch {
+	case r.Wallet.IsZero() || r.Owner.IsZero():
+		return Errorf(CodeInvalid, "registration: wallet and owner must not be the zero address")
+	case r.Replaces == r.Wallet:
+		return Errorf(CodeInvalid, "registration.replaces is the wallet itself")
+	case r.IssuedAt > maxSafeInteger || r.ExpiresAt > maxSafeInteger || r.Seq > maxSafeInteger:
+		return Errorf(CodeInvalid, "registration: seq, issuedAt and expiresAt are at most 2^53-1")
+	case r.ExpiresAt <= r.IssuedAt || r.ExpiresAt-r.IssuedAt > uint64(MaxRegistrationAge/time.Second):
+		return Errorf(CodeInvalid, "registration: expiresAt must be 1 to %d s after issuedAt", MaxRegistrationAge/time.Second)
+	}
+	return checkEndpoint(r.Endpoint)
+}
+
+func checkEndpoint(text string) error {
+	if text == "" {
+		return nil
+	}
+	if len(text) > MaxEndpointBytes {
+		return Errorf(CodeInvalid, "registration.endpoint has %d bytes; at most %d are allowed", len(text), MaxEndpointBytes)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return Errorf(CodeInvalid, "registration.endpoint is %.80q; want an http or https URL with a host, no user and no fragment, or nothing", text)
+	}
+	return nil
+}
+
+// Verify checks bounds, time, signatures and the card's hash, and gives the
+// card. Whether it may follow what is kept of the wallet is CheckNext's to say,
+// and whether it may replace another, CheckReplaces'.
 func (s *SignedRegistration) Verify(domain wallet.Domain, now time.Time) (*Card, error) {
 	r := &s.Registration
-	if r.IssuedAt > maxSafeInteger || r.ExpiresAt > maxSafeInteger || r.Seq > maxSafeInteger {
-		return nil, Errorf(CodeInvalid, "registration: seq, issuedAt and expiresAt are at most 2^53-1")
-	}
-	if r.ExpiresAt <= r.IssuedAt || r.ExpiresAt-r.IssuedAt > uint64(MaxRegistrationAge/time.Second) {
-		return nil, Errorf(CodeInvalid, "registration: expiresAt must be 1 to %d s after issuedAt", MaxRegistrationAge/time.Second)
+	if err := r.Check(); err != nil {
+		return nil, err
 	}
 	if err := CheckTime(r.IssuedAt, r.ExpiresAt, now); err != nil {
 		return nil, err
@@ -77,10 +166,16 @@ func (s *SignedRegistration) Verify(domain wallet.Domain, now time.Time) (*Card,
 	if err := wallet.Verify(r.Wallet, digest, s.Signature); err != nil {
 		return nil, Errorf(CodeSignature, "registration: wallet's %v", err)
 	}
-	if r.Owner != r.Wallet {
+	switch owned := r.Owner != r.Wallet; {
+	case owned:
 		if err := wallet.Verify(r.Owner, digest, s.OwnerSignature); err != nil {
 			return nil, Errorf(CodeSignature, "registration: owner's %v", err)
 		}
+	case !s.OwnerSignature.IsZero():
+		return nil, Errorf(CodeInvalid, "registration: an ownerSignature, and the wallet is its own owner")
+	}
+	if r.Replaces.IsZero() && !s.ReplacedSignature.IsZero() {
+		return nil, Errorf(CodeInvalid, "registration: a replacedSignature, and replaces is zero")
 	}
 	card, err := ParseCard([]byte(s.Card))
 	if err != nil {
@@ -92,80 +187,46 @@ func (s *SignedRegistration) Verify(domain wallet.Domain, now time.Time) (*Card,
 	return card, nil
 }
 
-// MaxSessionAge bounds expiresAt − issuedAt of a Session.
-const MaxSessionAge = 24 * time.Hour
-
-// ScopeWorker lets a session hold its wallet's inbox, post a run's events and
-// read what its wallet asked for. It is the one scope there is.
-const ScopeWorker = "worker"
-
-// Session signs a program in: the server gives a bearer token for the wallet.
-type Session struct {
-	Origin     string         `json:"origin"` // the server's address, as in SessionOrigin
-	Wallet     wallet.Address `json:"wallet"`
-	SessionKey wallet.Address `json:"sessionKey"` // zero: the wallet signs all messages itself
-	Scope      []string       `json:"scope"`
-	IssuedAt   uint64         `json:"issuedAt"`
-	ExpiresAt  uint64         `json:"expiresAt"`
-	Nonce      wallet.Digest  `json:"nonce"` // used once
-}
-
-// SessionOrigin is the Origin of a session with a server: bound to the
-// server's key rather than to a host name, which a program can't check.
-func SessionOrigin(server wallet.Address) string { return "swarmseal:" + server.String() }
-
-// Digest gives the digest that Wallet signs.
-func (s *Session) Digest(domain wallet.Domain) wallet.Digest {
-	return wallet.TypedDigest(domain.Separator(), s.hash())
-}
-
-func (s *Session) hash() wallet.Digest {
-	scopes := make([]wallet.Digest, len(s.Scope))
-	for i, scope := range s.Scope {
-		scopes[i] = wallet.Keccak256([]byte(scope))
-	}
-	return wallet.NewEncoder(sessionType, 7).
-		String(s.Origin).Address(s.Wallet).Address(s.SessionKey).Array(scopes).
-		Uint64(s.IssuedAt).Uint64(s.ExpiresAt).Bytes32(s.Nonce).Sum()
-}
-
-// SignedSession is a session as it travels.
-type SignedSession struct {
-	Session   Session          `json:"session"`
-	Signature wallet.Signature `json:"signature"`
-}
-
-// SignSession signs a session.
-func SignSession(ctx context.Context, s wallet.Signer, domain wallet.Domain, session Session) (*SignedSession, error) {
-	session.Wallet = s.Address()
-	sig, err := s.Sign(ctx, wallet.TypedMessage(domain, sessionTypeText, session.hash(), &session))
-	if err != nil {
-		return nil, err
-	}
-	return &SignedSession{Session: session, Signature: sig}, nil
-}
-
-// Verify checks bounds, time, origin and signature. Whether the nonce was
-// used before is the server's to know.
-func (s *SignedSession) Verify(domain wallet.Domain, origin string, now time.Time) error {
-	session := &s.Session
+// CheckNext reports whether r may follow kept, the latest registration that is
+// kept of the same wallet, or is the very same again, as a retry sends it. An
+// old one that somebody replays is a conflict.
+func (r *Registration) CheckNext(domain wallet.Domain, kept *Registration) (again bool, err error) {
 	switch {
-	case session.Origin != origin:
-		return Errorf(CodeUnauthenticated, "session.origin is %q; this server's is %q", session.Origin, origin)
-	case !session.SessionKey.IsZero():
-		return Errorf(CodeInvalid, "session.sessionKey must be zero: this server takes no session keys")
-	case len(session.Scope) != 1 || session.Scope[0] != ScopeWorker:
-		return Errorf(CodeInvalid, "session.scope must be [%q]", ScopeWorker)
-	case session.IssuedAt > maxSafeInteger || session.ExpiresAt > maxSafeInteger:
-		return Errorf(CodeInvalid, "session: issuedAt and expiresAt are at most 2^53-1")
-	case session.ExpiresAt <= session.IssuedAt || session.ExpiresAt-session.IssuedAt > uint64(MaxSessionAge/time.Second):
-		return Errorf(CodeInvalid, "session: expiresAt must be 1 to %d s after issuedAt", MaxSessionAge/time.Second)
+	case r.Wallet != kept.Wallet:
+		return false, Errorf(CodeInvalid, "registration.wallet is %v; the one before is %v's", r.Wallet, kept.Wallet)
+	case r.Digest(domain) == kept.Digest(domain):
+		return true, nil
+	case r.Owner != kept.Owner:
+		return false, Errorf(CodeForbidden, "%v belongs to %v; the owner can't be changed but by taking over with another wallet", r.Wallet, kept.Owner)
+	case r.Seq <= kept.Seq:
+		return false, Errorf(CodeConflict, "registration.seq is %d; one with %d is kept, and seq must rise", r.Seq, kept.Seq)
+	case !r.Replaces.IsZero():
+		return false, Errorf(CodeConflict, "registration.replaces: %v is registered, and only a wallet's first registration may replace another", r.Wallet)
 	}
-	if err := CheckTime(session.IssuedAt, session.ExpiresAt, now); err != nil {
-		return err
+	return false, nil
+}
+
+// CheckReplaces reports whether the registration may take over from old, the
+// latest one that is kept of the wallet that it names: whoever owned that must
+// have signed, as the wallet or owner of the new one, which Verify checks, or
+// besides. seq goes on rising.
+func (s *SignedRegistration) CheckReplaces(domain wallet.Domain, old *Registration) error {
+	r := &s.Registration
+	switch {
+	case r.Replaces.IsZero() || r.Replaces != old.Wallet:
+		return Errorf(CodeInvalid, "registration.replaces is %v, not %v", r.Replaces, old.Wallet)
+	case r.Seq <= old.Seq:
+		return Errorf(CodeConflict, "registration.seq is %d; %v has %d, and seq must rise", r.Seq, old.Wallet, old.Seq)
 	}
-	if err := wallet.Verify(session.Wallet, session.Digest(domain), s.Signature); err != nil {
-		return Errorf(CodeSignature, "session: %v", err)
+	signs := old.Owner == r.Owner || old.Owner == r.Wallet
+	switch {
+	case signs && !s.ReplacedSignature.IsZero():
+		return Errorf(CodeInvalid, "registration: a replacedSignature, and %v, who owned %v, signs the registration itself", old.Owner, old.Wallet)
+	case signs:
+		return nil
+	}
+	if err := wallet.Verify(old.Owner, r.Digest(domain), s.ReplacedSignature); err != nil {
+		return Errorf(CodeSignature, "registration: the signature of %v's owner: %v", old.Wallet, err)
 	}
 	return nil
 }

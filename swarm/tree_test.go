@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -34,11 +35,11 @@ func keyOf(who int) *wallet.Key {
 
 func addressOf(who int) wallet.Address { return keyOf(who).Address() }
 
-// owner gives the key of an address of the tests.
-func owner(a wallet.Address) *wallet.Key {
+// personOf gives who has an address of the tests.
+func personOf(a wallet.Address) int {
 	for who := range names {
 		if addressOf(who) == a {
-			return keyOf(who)
+			return who
 		}
 	}
 	panic(a)
@@ -57,19 +58,30 @@ type node struct {
 	output   string // "" leaves it without a result
 	status   swarm.Status
 	late     bool
-	// names says that the parent's result names the delegation, not the result.
+	// byDelegation says that the parent's result names the delegation, not the
+	// result.
 	byDelegation bool
+	// askedBy and answeredBy say whose keys sign, where not the wallets' own.
+	askedBy, answeredBy swarm.Custody
 }
 
 // realTree is a run with a bit of everything: hop 0, then a child that made a
 // nested delegation which was answered late, a child that failed, and one
 // that gave no answer.
 var realTree = []node{
-	{-1, user, coordinator, "Review the README.\nSay <what> is wrong & why: \"quoted\", 天气, é.", "Two broken links.", swarm.StatusCompleted, false, false},
-	{0, coordinator, scout, "Find the broken links.", "https://example.org/a\nhttps://example.org/b", swarm.StatusCompleted, false, false},
-	{1, scout, reader, "Read the page.", "a page", swarm.StatusCompleted, true, true},
-	{0, coordinator, critic, "Criticise the style.", "no model is loaded", swarm.StatusFailed, false, false},
-	{0, coordinator, silent, "Sing.", "", 0, false, true},
+	{-1, user, coordinator, "Review the README.\nSay <what> is wrong & why: \"quoted\", 天气, é.", "Two broken links.", swarm.StatusCompleted, false, false, "", ""},
+	{0, coordinator, scout, "Find the broken links.", "https://example.org/a\nhttps://example.org/b", swarm.StatusCompleted, false, false, "", ""},
+	{1, scout, reader, "Read the page.", "a page", swarm.StatusCompleted, true, true, "", ""},
+	{0, coordinator, critic, "Criticise the style.", "no model is loaded", swarm.StatusFailed, false, false, "", ""},
+	{0, coordinator, silent, "Sing.", "", 0, false, true, "", ""},
+}
+
+// keyedTree is a run in which sessions' keys sign, and the server's.
+var keyedTree = []node{
+	{-1, user, coordinator, "Review.", "Fine.", swarm.StatusCompleted, false, false, swarm.CustodySession, ""},
+	{0, coordinator, scout, "Find links.", "none", swarm.StatusCompleted, false, false, "", swarm.CustodySession},
+	{1, scout, reader, "Read.", "read", swarm.StatusCompleted, false, false, swarm.CustodySession, swarm.CustodyServer},
+	{0, coordinator, critic, "Criticise.", "no", swarm.StatusFailed, false, false, swarm.CustodyServer, ""},
 }
 
 // change holds what a test does to a tree before it is signed, so that all
@@ -78,19 +90,61 @@ type change struct {
 	delegation func(i int, d *swarm.Delegation)
 	result     func(i int, r *swarm.Result)
 	arrival    func(i int, a *swarm.Arrival)
+	session    func(who int, s *swarm.Session)
+	chain      uint64 // 0 is testChain
+}
+
+// sessionKey gives the key of a person's session.
+func sessionKey(who int) *wallet.Key { return keyOf(1000 + who) }
+
+// sessionFor gives a signer with the key of a session of somebody's, which
+// they have signed.
+func sessionFor(tb testing.TB, who int, c change) *swarm.SessionSigner {
+	tb.Helper()
+	return keyedBy(tb, who, sessionKey(who), c)
+}
+
+func keyedBy(tb testing.TB, who int, key *wallet.Key, c change) *swarm.SessionSigner {
+	tb.Helper()
+	session := swarm.Session{
+		Origin: swarm.SessionOrigin(addressOf(server)), SessionKey: key.Address(),
+		Scope:    []string{swarm.ScopeWorker, swarm.ScopeDelegate, swarm.ScopeAnswer},
+		IssuedAt: start - 100, ExpiresAt: start + 3600, Nonce: wallet.Digest{1},
+	}
+	if c.session != nil {
+		c.session(who, &session)
+	}
+	signed, err := swarm.SignSession(tb.Context(), keyOf(who), swarm.Domain(testChain), session)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &swarm.SessionSigner{Key: key, Session: signed}
+}
+
+// signerOf gives what signs for somebody.
+func signerOf(tb testing.TB, who int, custody swarm.Custody, c change) wallet.Signer {
+	tb.Helper()
+	switch custody {
+	case swarm.CustodySession:
+		return sessionFor(tb, who, c)
+	case swarm.CustodyServer:
+		return keyedBy(tb, who, keyOf(server), c)
+	}
+	return keyOf(who)
 }
 
 // build signs a tree, hop by hop down and result by result up.
 func build(tb testing.TB, nodes []node, c change) *swarm.Bundle {
 	tb.Helper()
-	domain := swarm.Domain(testChain)
+	chain := cmp.Or(c.chain, testChain)
+	domain := swarm.Domain(chain)
 	must := func(err error) {
 		if err != nil {
 			tb.Helper()
 			tb.Fatal(err)
 		}
 	}
-	b := &swarm.Bundle{Format: swarm.BundleFormat, ChainID: testChain, Hops: make([]swarm.BundleHop, len(nodes))}
+	b := &swarm.Bundle{Format: swarm.BundleFormat, ChainID: chain, Hops: make([]swarm.BundleHop, len(nodes))}
 	digests := make([]wallet.Digest, len(nodes))
 	for i, n := range nodes {
 		d := swarm.Delegation{
@@ -108,7 +162,7 @@ func build(tb testing.TB, nodes []node, c change) *swarm.Bundle {
 		if c.delegation != nil {
 			c.delegation(i, &d)
 		}
-		signed, err := swarm.SignDelegation(tb.Context(), keyOf(n.from), domain, d, n.input)
+		signed, err := swarm.SignDelegation(tb.Context(), signerOf(tb, n.from, n.askedBy, c), domain, d, n.input)
 		must(err)
 		b.Hops[i].Delegation = *signed
 		digests[i] = signed.Delegation.Digest(domain)
@@ -142,7 +196,7 @@ func build(tb testing.TB, nodes []node, c change) *swarm.Bundle {
 		if c.result != nil {
 			c.result(i, &r)
 		}
-		signed, err := swarm.SignResult(tb.Context(), owner(d.To), domain, r, n.output)
+		signed, err := swarm.SignResult(tb.Context(), signerOf(tb, personOf(d.To), n.answeredBy, c), domain, r, n.output)
 		must(err)
 		b.Hops[i].Result = signed
 		results[i] = signed.Result.Digest(domain)

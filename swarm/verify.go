@@ -8,14 +8,16 @@ import (
 )
 
 // Verify walks the bundle's tree and applies every rule to every hop. It
-// needs no network and no clock: times are compared with each other.
+// needs no network and no clock: times are compared with each other. The
+// signatures are recovered on as many processors as there are.
 //
 // What signatures can't show: that a worker made no delegation which is left
 // out of its own signed list of children, and that a server's clock was right.
 func (b *Bundle) Verify(expect Expect) *Report {
 	v := &verifier{
-		bundle: b, domain: Domain(b.ChainID),
-		report:   &Report{ChainID: b.ChainID, Verified: true, Hops: []HopSummary{}, Checks: []Check{}},
+		bundle: b, domain: Domain(b.ChainID), expect: expect,
+		report: &Report{ChainID: b.ChainID, Verified: true, Hops: []HopSummary{},
+			Attachments: []AttachmentSummary{}, Checks: make([]Check, 0, 4+18*len(b.Hops))},
 		digests:  make([]wallet.Digest, len(b.Hops)),
 		results:  make([]wallet.Digest, len(b.Hops)),
 		byDigest: make(map[wallet.Digest]int, len(b.Hops)),
@@ -26,26 +28,32 @@ func (b *Bundle) Verify(expect Expect) *Report {
 		return v.report
 	}
 	v.tree()
+	v.signers = v.recoverAll()
+	v.contents()
+	v.check(0, RuleResult, v.answered())
 	for i := range b.Hops {
-		v.delegation(i)
+		summary := v.delegation(i)
 		if b.Hops[i].Result != nil {
-			v.result(i)
+			summary.ResultCustody = v.result(i)
 		}
 		v.arrival(i)
-		v.summary(i)
+		v.report.Hops = append(v.report.Hops, summary)
 	}
-	v.expected(expect)
+	v.expected()
 	return v.report
 }
 
 type verifier struct {
 	bundle   *Bundle
 	domain   wallet.Domain
+	expect   Expect
 	report   *Report
+	signers  []signers             // by hop
 	digests  []wallet.Digest       // of the delegations
 	results  []wallet.Digest       // of the results, zero where none
 	byDigest map[wallet.Digest]int // digest of a delegation to its index
 	children [][]int
+	sizes    map[wallet.Digest]uint64 // of the contents at hand, by hash
 }
 
 func (v *verifier) check(index int, rule Rule, err error) {
@@ -81,7 +89,59 @@ func (v *verifier) tree() {
 		}
 	}
 	v.check(-1, RuleTree, broken)
-	v.check(0, RuleResult, v.answered())
+}
+
+// contents hashes the bytes that are at hand.
+func (v *verifier) contents() {
+	v.sizes = make(map[wallet.Digest]uint64, len(v.bundle.Contents)+len(v.expect.Attachments))
+	at := make(map[wallet.Digest]int) // where the hops first name a hash
+	if len(v.bundle.Contents) > 0 {
+		for i := range v.bundle.Hops {
+			for _, a := range v.bundle.Hops[i].attachments() {
+				if _, known := at[a.Hash]; !known {
+					at[a.Hash] = len(at)
+				}
+			}
+		}
+	}
+	var broken error
+	last := -1
+	for i, c := range v.bundle.Contents {
+		hash := wallet.Keccak256(c)
+		place, named := at[hash]
+		switch {
+		case !named:
+			broken = fmt.Errorf("contents[%d] hashes to %v, and no attachment does", i, hash)
+		case place <= last:
+			broken = fmt.Errorf("contents[%d] is there twice or out of place: contents stand in the order in which the hops first name them", i)
+		}
+		last = place
+		v.sizes[hash] = uint64(len(c))
+	}
+	v.check(-1, RuleContents, broken)
+	for hash, size := range v.expect.Attachments {
+		v.sizes[hash] = size
+	}
+}
+
+// attachments compares sizes with the bytes that are at hand, and lists them.
+func (v *verifier) attachments(i int, of string, list []Attachment) error {
+	var broken error
+	for j, a := range list {
+		size, there := v.sizes[a.Hash]
+		switch {
+		case a.Size > maxSafeInteger:
+			broken = fmt.Errorf("attachments[%d].size is %d; at most 2^53-1", j, a.Size)
+		case there && size != a.Size:
+			broken = fmt.Errorf("attachments[%d] (%.80q) has %d bytes, the signed size is %d", j, a.Name, size, a.Size)
+		case !there && v.expect.Attachments != nil:
+			broken = fmt.Errorf("attachments[%d] (%.80q): nothing that is at hand has the signed hash %v", j, a.Name, a.Hash)
+		}
+		v.report.Attachments = append(v.report.Attachments, AttachmentSummary{
+			Index: i, Of: of, Name: a.Name, MediaType: a.MediaType, Size: a.Size, Hash: a.Hash, Bytes: there,
+		})
+	}
+	return broken
 }
 
 func (v *verifier) answered() error {
@@ -111,12 +171,18 @@ func (v *verifier) chain(i int) []Link {
 	return up
 }
 
-func (v *verifier) delegation(i int) {
-	s := &v.bundle.Hops[i].Delegation
+func (v *verifier) delegation(i int) HopSummary {
+	hop := &v.bundle.Hops[i]
+	s := &hop.Delegation
 	d := &s.Delegation
-	v.check(i, RuleDelegationSignature, wallet.Verify(d.From, v.digests[i], s.Signature))
+	signing := s.signing()
+	custody, err := signing.check(v.signers[i].delegation)
+	v.check(i, RuleDelegationSignature, err)
+	if s.Session != nil {
+		v.check(i, RuleDelegationSession, signing.checkSession(v.signers[i].delegationSession))
+	}
 	// The delegation's own time is all the clock there is here.
-	err := d.Check(time.Unix(int64(d.IssuedAt), 0))
+	err = d.check()
 	if err == nil && i > 0 && d.Hop == 0 {
 		err = fmt.Errorf("a bundle has one delegation at hop 0, the first")
 	}
@@ -125,6 +191,23 @@ func (v *verifier) delegation(i int) {
 	}
 	v.check(i, RuleDelegationChain, err)
 	v.check(i, RuleInput, sameHash("input", s.Input, d.InputHash))
+	v.check(i, RuleDelegationAttachments, v.attachments(i, "delegation", d.Attachments))
+	return HopSummary{Index: i, Hop: int(d.Hop), From: d.From, To: d.To, Delegation: v.digests[i], State: hop.state(), Custody: custody}
+}
+
+// state says in a word or two what came of the delegation.
+func (h *BundleHop) state() string {
+	if h.Result == nil {
+		return "none"
+	}
+	state := "failed"
+	if h.Result.Result.Status == StatusCompleted {
+		state = "completed"
+	}
+	if h.Arrival != nil && h.Arrival.Arrival.Late {
+		state = "late " + state
+	}
+	return state
 }
 
 func sameHash(what, text string, want wallet.Digest) error {
@@ -134,23 +217,28 @@ func sameHash(what, text string, want wallet.Digest) error {
 	return nil
 }
 
-func (v *verifier) result(i int) {
+func (v *verifier) result(i int) Custody {
 	hop := &v.bundle.Hops[i]
 	d, s := &hop.Delegation.Delegation, hop.Result
 	r := &s.Result
-	for _, c := range s.Check(v.domain, d, v.digests[i]) {
+	checks, custody := s.check(&v.signers[i], d, v.digests[i])
+	for _, c := range checks {
 		v.check(i, c.Rule, c.Err)
 	}
 	var timeErr error
 	late := hop.Arrival != nil && hop.Arrival.Arrival.Late
 	switch {
+	case r.IssuedAt > maxSafeInteger:
+		timeErr = fmt.Errorf("issued at %d; at most 2^53-1", r.IssuedAt)
 	case r.IssuedAt+uint64(Skew/time.Second) < d.IssuedAt:
 		timeErr = fmt.Errorf("issued at %d, before the delegation at %d", r.IssuedAt, d.IssuedAt)
 	case r.IssuedAt >= d.ExpiresAt && !late:
 		timeErr = fmt.Errorf("issued at %d, not before the deadline %d, and no arrival marks it late", r.IssuedAt, d.ExpiresAt)
 	}
 	v.check(i, RuleResultTime, timeErr)
+	v.check(i, RuleResultAttachments, v.attachments(i, "result", r.Attachments))
 	v.check(i, RuleChildren, v.namesChildren(i, r))
+	return custody
 }
 
 // namesChildren compares the children that a result names with those present.
@@ -193,7 +281,7 @@ func (v *verifier) arrival(i int) {
 	}
 	s := hop.Arrival
 	a := &s.Arrival
-	err := wallet.Verify(a.Server, a.Digest(v.domain), s.Signature)
+	err := v.signers[i].arrival.is(a.Server)
 	if err == nil && a.Server != d.Server {
 		err = fmt.Errorf("the arrival is %v's, the delegation was made to %v", a.Server, d.Server)
 	}
@@ -205,6 +293,8 @@ func (v *verifier) arrival(i int) {
 	v.check(i, RuleArrivalResult, err)
 	err = nil
 	switch r := &hop.Result.Result; {
+	case a.ReceivedAt > maxSafeInteger:
+		err = fmt.Errorf("received at %d; at most 2^53-1", a.ReceivedAt)
 	case a.ReceivedAt+uint64(Skew/time.Second) < r.IssuedAt:
 		err = fmt.Errorf("received at %d, more than %v before the result was issued at %d", a.ReceivedAt, Skew, r.IssuedAt)
 	case a.ReceivedAt >= d.ExpiresAt && !a.Late:
@@ -213,95 +303,25 @@ func (v *verifier) arrival(i int) {
 	v.check(i, RuleArrivalTime, err)
 }
 
-func (v *verifier) summary(i int) {
-	hop := &v.bundle.Hops[i]
-	d := &hop.Delegation.Delegation
-	state := "none"
-	if hop.Result != nil {
-		state = "failed"
-		if hop.Result.Result.Status == StatusCompleted {
-			state = "completed"
-		}
-		if hop.Arrival != nil && hop.Arrival.Arrival.Late {
-			state = "late " + state
-		}
-	}
-	v.report.Hops = append(v.report.Hops, HopSummary{
-		Index: i, Hop: int(d.Hop), From: d.From, To: d.To, Delegation: v.digests[i], State: state,
-		ByServer: d.From == d.Server,
-	})
-}
-
-func (v *verifier) expected(e Expect) {
+func (v *verifier) expected() {
 	d := &v.bundle.Hops[0].Delegation.Delegation
-	differs := func(what string, want, got fmt.Stringer) {
-		var err error
-		if want.String() != got.String() {
-			err = fmt.Errorf("%s is %v, not the expected %v", what, got, want)
-		}
-		v.check(0, RuleExpected, err)
+	if want := v.expect.Root; want != nil {
+		v.check(0, RuleExpectedRoot, differs(v.digests[0], *want))
 	}
-	if e.Root != nil {
-		differs("the root", *e.Root, v.digests[0])
+	if want := v.expect.From; want != nil {
+		v.check(0, RuleExpectedFrom, differs(d.From, *want))
 	}
-	if e.From != nil {
-		differs("from", *e.From, d.From)
+	if want := v.expect.To; want != nil {
+		v.check(0, RuleExpectedTo, differs(d.To, *want))
 	}
-	if e.To != nil {
-		differs("to", *e.To, d.To)
-	}
-	if e.Server != nil {
-		differs("the server", *e.Server, d.Server)
+	if want := v.expect.Server; want != nil {
+		v.check(0, RuleExpectedServer, differs(d.Server, *want))
 	}
 }
 
-// CheckParties reports whether r answers d, whose digest is given.
-func (r *Result) CheckParties(d *Delegation, digest wallet.Digest) error {
-	switch {
-	case r.Delegation != digest:
-		return Errorf(CodeInvalid, "result.delegation is %v; the delegation's digest is %v", r.Delegation, digest)
-	case r.TaskID != d.TaskID:
-		return Errorf(CodeInvalid, "result.taskId is %v; the delegation's is %v", r.TaskID, d.TaskID)
-	case r.From != d.To || r.To != d.From:
-		return Errorf(CodeForbidden, "result is from %v to %v; this delegation is answered by %v to %v", r.From, r.To, d.To, d.From)
+func differs[T comparable](got, want T) error {
+	if got != want {
+		return fmt.Errorf("it is %v, not the expected %v", got, want)
 	}
 	return nil
-}
-
-// CheckStatus reports whether r is a whole result of a known status.
-func (r *Result) CheckStatus() error {
-	switch {
-	case r.Status != StatusCompleted && r.Status != StatusFailed:
-		return Errorf(CodeInvalid, "result.status is %d; want %d (completed) or %d (failed)", r.Status, StatusCompleted, StatusFailed)
-	case r.Seq != 0 || !r.Last:
-		return Errorf(CodeInvalid, "result.seq must be 0 and result.last true: results come whole")
-	}
-	return nil
-}
-
-// CheckPrice reports whether r asks for no more than d allows.
-func (r *Result) CheckPrice(d *Delegation) error {
-	if string(r.Price[:]) > string(d.MaxPrice[:]) {
-		return Errorf(CodeBudget, "result.price is %v; the delegation allows %v", r.Price, d.MaxPrice)
-	}
-	return nil
-}
-
-// RuleCheck is a rule with what broke it, which is nil where it held.
-type RuleCheck struct {
-	Rule Rule
-	Err  error
-}
-
-// Check applies every rule that stands between a result and the delegation
-// that it answers, whose digest is given, save those about time and children.
-func (s *SignedResult) Check(domain wallet.Domain, d *Delegation, delegation wallet.Digest) []RuleCheck {
-	r := &s.Result
-	return []RuleCheck{
-		{RuleResultSignature, wallet.Verify(d.To, r.Digest(domain), s.Signature)},
-		{RuleResultParties, r.CheckParties(d, delegation)},
-		{RuleOutput, sameHash("output", s.Output, r.OutputHash)},
-		{RuleResultStatus, r.CheckStatus()},
-		{RuleResultPrice, r.CheckPrice(d)},
-	}
 }

@@ -28,6 +28,10 @@ func TestVerify(t *testing.T) {
 	}
 	for i := range want {
 		want[i].Delegation = b.Hops[i].Delegation.Delegation.Digest(domain)
+		want[i].Custody = swarm.CustodyWallet
+		if want[i].State != "none" {
+			want[i].ResultCustody = swarm.CustodyWallet
+		}
 	}
 	if !slices.Equal(report.Hops, want) {
 		t.Errorf("hops\n%+v, want\n%+v", report.Hops, want)
@@ -38,10 +42,10 @@ func TestVerify(t *testing.T) {
 		seen[c.Rule]++
 	}
 	for rule, n := range map[swarm.Rule]int{
-		swarm.RuleForm: 1, swarm.RuleTree: 1, swarm.RuleResult: 1,
-		swarm.RuleDelegationSignature: 5, swarm.RuleDelegationChain: 5, swarm.RuleInput: 5,
+		swarm.RuleForm: 1, swarm.RuleTree: 1, swarm.RuleContents: 1, swarm.RuleResult: 1,
+		swarm.RuleDelegationSignature: 5, swarm.RuleDelegationChain: 5, swarm.RuleInput: 5, swarm.RuleDelegationAttachments: 5,
 		swarm.RuleResultSignature: 4, swarm.RuleResultParties: 4, swarm.RuleOutput: 4, swarm.RuleResultTime: 4,
-		swarm.RuleResultPrice: 4, swarm.RuleResultStatus: 4, swarm.RuleChildren: 4,
+		swarm.RuleResultPrice: 4, swarm.RuleResultStatus: 4, swarm.RuleChildren: 4, swarm.RuleResultAttachments: 4,
 		swarm.RuleArrivalSignature: 4, swarm.RuleArrivalResult: 4, swarm.RuleArrivalTime: 4,
 	} {
 		if seen[rule] != n {
@@ -54,8 +58,8 @@ func TestVerifyByServer(t *testing.T) {
 	nodes := slices.Clone(realTree)
 	nodes[0].from = server
 	report := build(t, nodes, change{}).Verify(swarm.Expect{})
-	if !report.Verified || !report.Hops[0].ByServer || report.Hops[1].ByServer {
-		t.Errorf("verified %v, by server: %v %v; want true, true, false", report.Verified, report.Hops[0].ByServer, report.Hops[1].ByServer)
+	if !report.Verified || report.Hops[0].Custody != swarm.CustodyServer || report.Hops[1].Custody != swarm.CustodyWallet {
+		t.Errorf("verified %v, custody %v and %v; want true, server, wallet", report.Verified, report.Hops[0].Custody, report.Hops[1].Custody)
 	}
 }
 
@@ -132,7 +136,7 @@ func TestVerifyRules(t *testing.T) {
 		{"too dear", result(1, func(r *swarm.Result) { r.Price = wallet.Amount{31: 100} }), 1, swarm.RuleResultPrice},
 		{"too early", result(1, func(r *swarm.Result) { r.IssuedAt = start - 60 }), 1, swarm.RuleResultTime},
 		{"at the deadline, not marked late", result(1, func(r *swarm.Result) { r.IssuedAt = start + 119 }), 1, swarm.RuleResultTime},
-		{"at the end of time", result(1, func(r *swarm.Result) { r.IssuedAt = 1<<64 - 1 }), 1, swarm.RuleResultTime},
+		{"at the end of time", result(1, func(r *swarm.Result) { r.IssuedAt = 1<<53 - 1 }), 1, swarm.RuleResultTime},
 		{"a child concealed", result(0, func(r *swarm.Result) { r.Children = r.Children[:2] }), 0, swarm.RuleChildren},
 		{"no child admitted", result(1, func(r *swarm.Result) { r.Children = nil }), 1, swarm.RuleChildren},
 		{"a child made up", result(3, func(r *swarm.Result) { r.Children = []wallet.Digest{{1}} }), 3, swarm.RuleChildren},
@@ -155,6 +159,83 @@ func TestVerifyRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Deadlines and clocks, to the second. Hop 1 is from start+1 to start+119.
+func TestVerifyTimes(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		issued, arrived uint64
+		late            bool
+		rule            swarm.Rule // "" where it holds
+	}{
+		{"the worker's clock 60 s behind", start + 1 - 60, start + 2, false, ""},
+		{"the worker's clock 61 s behind", start + 1 - 61, start + 2, false, swarm.RuleResultTime},
+		{"the last second", start + 118, start + 118, false, ""},
+		{"issued at the deadline", start + 119, start + 118, false, swarm.RuleResultTime},
+		{"issued at the deadline, marked late", start + 119, start + 119, true, ""},
+		{"issued in time, arrived at the deadline", start + 118, start + 119, false, swarm.RuleArrivalTime},
+		{"issued in time, arrived at the deadline, marked late", start + 118, start + 119, true, ""},
+		{"issued in time, arrived a second before the deadline", start + 118, start + 118, false, ""},
+		{"arrived 60 s before it was issued", start + 110, start + 50, false, ""},
+		{"arrived 61 s before it was issued", start + 110, start + 49, false, swarm.RuleArrivalTime},
+		{"marked late although in time: another outcome was first", start + 10, start + 11, true, ""},
+		{"issued at the end of time", 1<<53 - 1, 1<<53 - 1, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report := build(t, realTree, change{
+				result: func(i int, r *swarm.Result) {
+					if i == 1 {
+						r.IssuedAt = c.issued
+					}
+				},
+				arrival: func(i int, a *swarm.Arrival) {
+					if i == 1 {
+						a.ReceivedAt, a.Late = c.arrived, c.late
+					}
+				},
+			}).Verify(swarm.Expect{})
+			switch {
+			case c.rule != "":
+				wantBroken(t, report, 1, c.rule)
+			case !report.Verified:
+				t.Errorf("not verified: %+v", report.Broken())
+			}
+		})
+	}
+	// Numbers that JSON would not bring.
+	report := build(t, realTree, change{
+		result:  func(_ int, r *swarm.Result) { r.IssuedAt = 1<<64 - 1 },
+		arrival: func(_ int, a *swarm.Arrival) { a.ReceivedAt, a.Late = 1<<64-1, true },
+	}).Verify(swarm.Expect{})
+	wantBroken(t, report, 1, swarm.RuleResultTime)
+	wantBroken(t, report, 1, swarm.RuleArrivalTime)
+}
+
+// A whole and true bundle of another run, chain, server or wallet is refused
+// by what the verifier expects.
+func TestVerifyReplayed(t *testing.T) {
+	b := build(t, realTree, change{})
+	d := b.Hops[0].Delegation.Delegation
+	domain := swarm.Domain(testChain)
+	root := d.Digest(domain)
+	expect := swarm.Expect{Root: &root, From: &d.From, To: &d.To, Server: &d.Server}
+	elsewhere := swarm.Expect{Root: &root}
+	for _, c := range []struct {
+		name  string
+		nodes []node
+		c     change
+		e     swarm.Expect
+		rule  swarm.Rule
+	}{
+		{"the same request again", realTree, change{delegation: func(_ int, d *swarm.Delegation) { d.Nonce[0]++ }}, expect, swarm.RuleExpectedRoot},
+		{"to another server", realTree, change{delegation: func(_ int, d *swarm.Delegation) { d.Server = addressOf(stranger) }}, expect, swarm.RuleExpectedServer},
+		{"by another wallet", []node{{-1, stranger, coordinator, realTree[0].input, realTree[0].output, swarm.StatusCompleted, false, false, "", ""}}, change{}, expect, swarm.RuleExpectedFrom},
+		{"of another wallet", []node{{-1, user, scout, realTree[0].input, realTree[0].output, swarm.StatusCompleted, false, false, "", ""}}, change{}, expect, swarm.RuleExpectedTo},
+		{"of another chain", realTree, change{chain: 1}, elsewhere, swarm.RuleExpectedRoot},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantBroken(t, build(t, c.nodes, c.c).Verify(c.e), 0, c.rule) })
 	}
 }
 
@@ -181,7 +262,7 @@ func TestVerifyAllowed(t *testing.T) {
 }
 
 func TestVerifyTampered(t *testing.T) {
-	other := build(t, []node{{-1, user, coordinator, "Something else.", "done", swarm.StatusCompleted, false, false}},
+	other := build(t, []node{{-1, user, coordinator, "Something else.", "done", swarm.StatusCompleted, false, false, "", ""}},
 		change{delegation: func(i int, d *swarm.Delegation) { d.Nonce = wallet.Digest{9} }})
 	for _, c := range []struct {
 		name string
@@ -267,43 +348,18 @@ func TestVerifyExpected(t *testing.T) {
 		t.Errorf("as expected: %+v", report.Broken())
 	}
 	other, elsewhere := addressOf(stranger), wallet.Digest{1}
-	for name, e := range map[string]swarm.Expect{
-		"root": {Root: &elsewhere}, "from": {From: &other}, "to": {To: &other}, "server": {Server: &other},
+	for rule, e := range map[swarm.Rule]swarm.Expect{
+		swarm.RuleExpectedRoot: {Root: &elsewhere}, swarm.RuleExpectedFrom: {From: &other},
+		swarm.RuleExpectedTo: {To: &other}, swarm.RuleExpectedServer: {Server: &other},
 	} {
-		t.Run(name, func(t *testing.T) { wantBroken(t, b.Verify(e), 0, swarm.RuleExpected) })
-	}
-}
-
-func TestVerifyNoBundle(t *testing.T) {
-	whole := string(marshal(t, build(t, realTree[:1], change{})))
-	for name, text := range map[string]string{
-		"empty": "", "null": "null", "list": "[]", "number": "1", "half": whole[:len(whole)/2],
-		"no members": "{}", "no hops": `{"format":"swarmseal-bundle/1","chainId":1,"hops":[]}`, "hops null": `{"format":"swarmseal-bundle/1","chainId":1,"hops":null}`,
-		"another format":  strings.Replace(whole, "bundle/1", "bundle/2", 1),
-		"unknown member":  strings.Replace(whole, `"format"`, `"x": 1, "format"`, 1),
-		"member twice":    strings.Replace(whole, `"chainId"`, `"chainId": 1, "chainId"`, 1),
-		"member's case":   strings.Replace(whole, `"chainId"`, `"ChainId"`, 1),
-		"something after": whole + "{}",
-		"hop 1.0":         strings.Replace(whole, `"hop": 0`, `"hop": 0.0`, 1),
-		"hop as text":     strings.Replace(whole, `"hop": 0`, `"hop": "0"`, 1),
-		"hop 256":         strings.Replace(whole, `"hop": 0`, `"hop": 256`, 1),
-		"negative time":   strings.Replace(whole, `"issuedAt": `, `"issuedAt": -`, 1),
-		"lone surrogate":  strings.Replace(whole, `"input": "`, `"input": "\ud800`, 1),
-		"invalid UTF-8":   strings.Replace(whole, `"input": "`, "\"input\": \"\xff", 1),
-		"wrong checksum":  strings.Replace(whole, addressOf(user).String(), "0x7e5F4552091A69125d5DfCb7b8C2659029395Bdf", 1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			report := swarm.VerifyJSON([]byte(text), swarm.Expect{})
-			wantBroken(t, report, -1, swarm.RuleForm)
-			if report.Hops == nil || len(report.Checks) != 1 {
-				t.Errorf("report %+v", report)
+		t.Run(string(rule), func(t *testing.T) {
+			report := b.Verify(e)
+			wantBroken(t, report, 0, rule)
+			if len(report.Broken()) != 1 {
+				t.Errorf("broken: %+v", report.Broken())
 			}
 		})
 	}
-	b := build(t, realTree[:1], change{})
-	b.Hops = slices.Repeat(b.Hops, swarm.MaxBundleHops+1)
-	_, err := swarm.ParseBundle(marshal(t, b))
-	wantCode(t, err, swarm.CodeTooLarge)
 }
 
 func TestVerifyUnparsed(t *testing.T) {

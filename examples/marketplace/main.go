@@ -68,8 +68,8 @@ func judge(receipt []byte, order swarm.Expect) (pay bool) {
 	}
 	// A marketplace has rules of its own besides. Here: nobody is paid for
 	// what came after the deadline, nor for what no buyer has signed.
-	if order := report.Hops[0]; order.State != "completed" || order.ByServer {
-		fmt.Printf("don't pay\n  hops[0] is %s; signed by the server in the buyer's place: %v\n", order.State, order.ByServer)
+	if order := report.Hops[0]; order.State != "completed" || order.Custody == swarm.CustodyServer {
+		fmt.Printf("don't pay\n  hops[0] is %s; its key is the %s's\n", order.State, order.Custody)
 		return false
 	}
 	fmt.Println("pay", report.Hops[0].To)

@@ -91,6 +91,10 @@ func TestBadInput(t *testing.T) {
 		return string(text)
 	}
 	good := sign(nil)
+	elsewhere, err := json.Marshal(swarm.SignedRegistration{Registration: swarm.Registration{Wallet: wallet.Address{19: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name, method, path, body string
 		header                   []string
@@ -114,7 +118,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown parameter", "GET", "/agents/search?q=x&topk=2", "", nil, 400, swarm.CodeInvalid, `unknown parameter "topk"`},
 		{"no JSON", "POST", "/delegations", "{", nil, 400, swarm.CodeInvalid, ""},
 		{"no object", "POST", "/delegations", "[]", nil, 400, swarm.CodeInvalid, ""},
-		{"unknown member", "POST", "/delegations", `{"delegation":{},"extra":1}`, nil, 400, swarm.CodeInvalid, "extra"},
+		{"unknown member", "POST", "/delegations", `{"extra":1}`, nil, 400, swarm.CodeInvalid, "extra"},
 		{"member twice", "POST", "/delegations", `{"input":"a","input":"b"}`, nil, 400, swarm.CodeInvalid, "duplicate"},
 		{"lone surrogate", "POST", "/delegations", `{"input":"\ud800"}`, nil, 400, swarm.CodeInvalid, "surrogate"},
 		{"too large", "POST", "/delegations", `{"input":"` + strings.Repeat("x", 10<<20) + `"}`, nil, 413, swarm.CodeTooLarge, "10485760 bytes"},
@@ -134,7 +138,7 @@ func TestBadInput(t *testing.T) {
 		{"made-up token", "GET", agentPath + "/inbox", "", []string{"Authorization", "Bearer swt_AAAA"}, 401, swarm.CodeUnauthenticated, "none of this server's"},
 		{"events of another", "POST", "/delegations/" + o.ID + "/events", `{"type":"x"}`, []string{"Authorization", strangersAuth}, 403, swarm.CodeForbidden, "only"},
 		{"cancel of another", "POST", "/delegations/" + o.ID + "/cancel", "", []string{"Authorization", strangersAuth}, 403, swarm.CodeForbidden, "may cancel"},
-		{"registration for another path", "PUT", agentPath, `{"registration":{"wallet":"0x0000000000000000000000000000000000000001"}}`, nil, 400, swarm.CodeInvalid, "the path says"},
+		{"registration for another path", "PUT", agentPath, string(elsewhere), nil, 400, swarm.CodeInvalid, "the path says"},
 		{"Compose, elsewhere", "POST", "/agent/" + w.Address().String() + "/stream", `{"message":"hi"}`, nil, 403, swarm.CodeForbidden, "localhost alone"},
 		{"Compose, no message", "POST", "/agent/" + w.Address().String() + "/stream", `{}`, []string{"Host", "localhost"}, 400, swarm.CodeInvalid, `"message" is missing`},
 		{"another site's page", "POST", "/agent/" + w.Address().String() + "/stream", `{"message":"hi"}`,
@@ -328,7 +332,7 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := bundle.Verify(swarm.Expect{}); !r.Verified || !r.Hops[0].ByServer {
+	if r := bundle.Verify(swarm.Expect{}); !r.Verified || r.Hops[0].Custody != swarm.CustodyServer {
 		t.Errorf("report %+v", r)
 	}
 	closed := swarmtest.Start(t, func(c *server.Config) { c.Anonymous = false })
