@@ -16,7 +16,7 @@ const DefaultMaxFrameBytes = 32 << 20
 // back some time after a large frame, so that one large frame an hour does not
 // hold megabytes for the hour.
 const (
-	startBufferBytes = 8 << 10
+	startBufferBytes = 6 << 10
 	keepBufferBytes  = 1 << 20
 )
 
