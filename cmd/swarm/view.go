@@ -113,7 +113,7 @@ func (v *view) follow(ctx context.Context, cmd *cobra.Command, c *client.Client,
 			if err := show.Event(e); err != nil {
 				return err
 			}
-			if e.Terminal() {
+			if e.Terminal() && !told { // the first outcome wins, here too
 				outcome, told = outcomeOf(e), true
 			}
 		}

@@ -55,7 +55,7 @@ func (s *Server) caller(r *http.Request) (wallet.Address, error) {
 	if !ok {
 		return refuse("no bearer token of this server's")
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(text)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) != tokenPayload+sha256.Size || !hmac.Equal(raw[tokenPayload:], s.mac(raw[:tokenPayload])) {
 		return refuse("the bearer token is none of this server's, or of before its restart")
 	}
