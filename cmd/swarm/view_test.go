@@ -24,7 +24,7 @@ func TestFollowStatus(t *testing.T) {
 		{`{"type":"complete","success":true}`, exitOK, ""},
 		{`{"type":"activity.run","status":"completed"}`, exitOK, ""},
 		{`{"type":"stopped","reason":"enough"}`, exitCancelled, swarm.CodeCancelled},
-		{`{"type":"stopped","reason":"enough"}`+"\n\ndata: "+`{"type":"complete","success":true}`, exitCancelled, swarm.CodeCancelled},
+		{`{"type":"stopped","reason":"enough"}` + "\n\ndata: " + `{"type":"complete","success":true}`, exitCancelled, swarm.CodeCancelled},
 		{`{"type":"activity.run","status":"cancelled","message":"enough"}`, exitCancelled, swarm.CodeCancelled},
 		{`{"type":"error","error":"broken"}`, exitFailed, swarm.CodeWorker},
 		{`{"type":"error","error":"late","code":"timeout"}`, exitTimeout, swarm.CodeTimeout},
