@@ -121,6 +121,9 @@ func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 		out, err := stream.NewWriter(w, r, opts)
 		if err != nil {
 			t.Error(err)
+			if r.URL.Path == "/stuck" {
+				stuck <- err
+			}
 			return
 		}
 		defer out.Close()
